@@ -1,0 +1,126 @@
+"""GNS3 servers, the projects mirrored from them, and who may do what there."""
+
+from typing import Self
+
+from copilot_site.lib.fields import EncryptedTextField
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Role(models.TextChoices):
+    """What a person may do in a project; each includes those above it."""
+
+    VIEWER = "viewer"
+    MEMBER = "member"
+    ENGINEER = "engineer"
+    OWNER = "owner"
+
+    def includes(self, other: "Role") -> bool:
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class Server(models.Model):
+    """A GNS3 server, or the simulated lab."""
+
+    class Access(models.TextChoices):
+        SERVICE = "service", "Our roles decide, a service account acts"
+        PER_USER = "per_user", "GNS3 decides, each user's own account acts"
+
+    name = models.CharField(max_length=100, unique=True)
+    url = models.URLField(max_length=500)
+    access = models.CharField(
+        max_length=16, choices=Access, default=Access.SERVICE, db_default="service"
+    )
+    username = models.CharField(max_length=150, blank=True)
+    password = EncryptedTextField()
+    default_role = models.CharField(
+        max_length=16,
+        choices=Role,
+        blank=True,
+        help_text="Role of every signed-in user in every project of this server; "
+        "empty: only members see a project.",
+    )
+    is_simulated = models.BooleanField(default=False)
+    is_enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+        """Projects in which the user has any role."""
+        if not user.is_authenticated:
+            return self.none()
+        return self.filter(
+            ~Q(server__default_role="")
+            | Q(pk__in=Membership.objects.filter(user=user).values("project")),
+            server__is_enabled=True,
+            deleted_at=None,
+        ).select_related("server")
+
+
+class Project(models.Model):
+    """A GNS3 project as it was last seen on its server."""
+
+    class Status(models.TextChoices):
+        OPENED = "opened"
+        CLOSED = "closed"
+
+    server = models.ForeignKey(Server, models.CASCADE, related_name="projects")
+    project_id = models.CharField(max_length=36)
+    name = models.CharField(max_length=255)
+    status = models.CharField(max_length=16, choices=Status, default=Status.CLOSED)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    seen_at = models.DateTimeField(default=timezone.now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["server", "project_id"], name="one_project_per_server_and_id"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_opened(self) -> bool:
+        return self.status == Project.Status.OPENED
+
+    def role_of(self, user: AbstractBaseUser | AnonymousUser) -> Role | None:
+        """The higher of the member's role and the server's default; None: stranger."""
+        if not user.is_authenticated:
+            return None
+        own = Membership.objects.filter(project=self, user=user).values_list(
+            "role", flat=True
+        )
+        roles = [Role(role) for role in (*own, self.server.default_role) if role]
+        return max(roles, key=list(Role).index, default=None)
+
+
+class Membership(models.Model):
+    """A person's role in a project."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=16, choices=Role, default=Role.MEMBER)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "user"], name="one_role_per_project_and_user"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.project}"
