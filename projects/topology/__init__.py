@@ -1,0 +1,1 @@
+"""A lab drawn as SVG: one renderer for page, admin and export."""
