@@ -1,0 +1,1 @@
+"""What make runs: set up, start, check and test."""
