@@ -136,7 +136,9 @@ def _port_label(
     (x, y), (other_x, other_y) = here, there
     length = hypot(other_x - x, other_y - y) or 1.0
     ux, uy = (other_x - x) / length, (other_y - y) / length
-    along = min(_RADIUS + 18, length * 0.42)
+    # The status dot stands at the lower right: keep clear of it.
+    reach = 26 if ux > 0.3 and uy > 0.3 else 18
+    along = min(_RADIUS + reach, length * 0.42)
     bend = 4 * (along / length) * (1 - along / length) * bow
     # Beside the line: above a flat one, to the right of a steep one.
     is_flat = abs(ux) > abs(uy)

@@ -1,0 +1,25 @@
+"""The chat page; everything else it needs comes over REST and the WebSocket."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import get_script_prefix, reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+@never_cache
+@login_required
+@ensure_csrf_cookie
+def page(request: HttpRequest) -> HttpResponse:
+    bootstrap = {
+        "root": get_script_prefix(),
+        "urls": {
+            "login": reverse("login"),
+            "logout": reverse("logout"),
+            "admin": reverse("admin:index"),
+        },
+    }
+    return render(request, "chat/page.html", {"bootstrap": bootstrap})
