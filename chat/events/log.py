@@ -1,0 +1,162 @@
+"""The log of a run in progress: a Redis Stream with ids `<attempt>-<seq>`.
+
+Numbers go up by one across attempts, and one script writes and announces at once:
+when a newer attempt has written, an older one is refused and nobody hears it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import orjson
+from channels.layers import get_channel_layer
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from chat.events.address import RunAddress
+from chat.events.redis import redis
+from chat.events.vocabulary import Event
+from django.conf import settings
+from django.utils import timezone
+
+REFUSED = -1
+
+
+class Entry(NamedTuple):
+    """One event of the log; `data` is its JSON."""
+
+    seq: int
+    attempt: int
+    data: bytes
+
+
+# Numbered by the writer. KEYS: log. ARGV: attempt, length, seconds to live, channel,
+# message, then seq and event in turns. A repeated call writes nothing twice.
+APPEND = """
+local top = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+local seen = 0
+if top[1] then
+  local attempt, seq = string.match(top[1][1], '(%d+)-(%d+)')
+  if tonumber(attempt) > tonumber(ARGV[1]) then return -1 end
+  seen = tonumber(seq)
+end
+for i = 6, #ARGV, 2 do
+  if tonumber(ARGV[i]) > seen then
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2],
+               ARGV[1] .. '-' .. ARGV[i], 'e', ARGV[i + 1])
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('PUBLISH', ARGV[4], ARGV[5])
+return 1
+"""
+
+# Numbered by the script, after whatever was written last. ARGV: attempt, length,
+# seconds to live, channel, message, lowest number, then events without their number.
+CONTINUE = """
+local top = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+local seq = tonumber(ARGV[6])
+if top[1] then
+  local attempt, last = string.match(top[1][1], '(%d+)-(%d+)')
+  if tonumber(attempt) > tonumber(ARGV[1]) then return -1 end
+  if tonumber(last) > seq then seq = tonumber(last) end
+end
+for i = 7, #ARGV do
+  seq = seq + 1
+  redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], ARGV[1] .. '-' .. seq,
+             'e', '{"seq":' .. seq .. ',' .. ARGV[i])
+end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('PUBLISH', ARGV[4], ARGV[5])
+return seq
+"""
+
+
+def wire(group: str, message: dict[str, Any]) -> tuple[str, bytes]:
+    """Channel and bytes that make this message arrive at the group's members.
+
+    The layer's own `group_send` waits for a round trip each; written by the script
+    above, all runs of a worker share one. A test holds it against the real layer.
+    """
+    layer = get_channel_layer()
+    assert isinstance(layer, RedisPubSubChannelLayer)
+    return layer._get_group_channel_name(group), layer.serialize(message)
+
+
+def time_to_live(*, is_over: bool) -> int:
+    grace: int = settings.EVENT_LOG_GRACE
+    return grace if is_over else grace + int(settings.RUN_TIME_LIMIT) * 2
+
+
+async def continue_log(
+    address: RunAddress,
+    attempt: int,
+    events: Sequence[Event],
+    *,
+    floor: int = 0,
+    is_over: bool = False,
+) -> int:
+    """Append after whatever was written last; the number of the last event written.
+
+    REFUSED when a newer attempt owns the log.
+    """
+    head = {
+        **address.head(),
+        "attempt": attempt,
+        "timestamp": timezone.now().isoformat(),
+    }
+    tails = [
+        orjson.dumps({"type": event.type, **head, **event.fields()})[1:]
+        for event in events
+    ]
+    channel, poke = wire(address.group, {"type": "run.poke"})
+    seq: int = await redis().eval(  # type: ignore[no-untyped-call,misc]
+        CONTINUE,
+        1,
+        address.key,
+        attempt,
+        settings.EVENT_LOG_LENGTH,
+        time_to_live(is_over=is_over),
+        channel,
+        poke,
+        floor,
+        *tails,
+    )
+    return seq
+
+
+async def read_log(address: RunAddress, after: int, count: int = 1000) -> list[Entry]:
+    """Entries with a number above `after`, oldest first; gaps are for the caller."""
+    # Ids sort by attempt first, so the number alone is no position: an entry is
+    # looked for from the end in the rare log of several attempts.
+    newest = await redis().xrevrange(address.key, count=1)
+    if not newest:
+        return []
+    top = _entry(*newest[0])
+    if top.seq <= after:
+        return []
+    for attempt in range(top.attempt, -1, -1):
+        first = await redis().xrange(
+            address.key, min=f"{attempt}-0", max=f"{attempt}-18446744073709551615", count=1
+        )
+        if first and (_entry(*first[0]).seq <= after + 1 or attempt == 0):
+            start = f"{attempt}-{after + 1}"
+            break
+    else:
+        start = "-"
+    rows = await redis().xrange(address.key, min=start, count=count)
+    return [entry for entry in (_entry(*row) for row in rows) if entry.seq > after]
+
+
+async def read_newest(address: RunAddress, count: int = 100) -> list[Entry]:
+    """The unbroken end of the log, oldest first."""
+    rows = await redis().xrevrange(address.key, count=count)
+    entries: list[Entry] = []
+    for row in rows:
+        entry = _entry(*row)
+        if entries and entry.seq != entries[-1].seq - 1:
+            break
+        entries.append(entry)
+    return entries[::-1]
+
+
+def _entry(stream_id: bytes, fields: dict[bytes, bytes]) -> Entry:
+    attempt, _, seq = stream_id.partition(b"-")
+    return Entry(int(seq), int(attempt), fields[b"e"])

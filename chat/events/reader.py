@@ -1,0 +1,104 @@
+"""The one reader of a run: serves the SSE view and the WebSocket consumer.
+
+Subscribe, replay the log from the cursor, then follow. Where the log does not reach
+back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for the gap.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from channels.db import DatabaseSyncToAsync
+from chat.events.address import RunAddress
+from chat.events.feed import Feed
+from chat.events.log import Entry, read_log
+from chat.events.snapshot import RowState, state_of
+from django.conf import settings
+from redis.exceptions import RedisError
+
+DONE = b'"type":"done"'
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Events in order, without a gap; `is_last` when `done` is among them."""
+
+    entries: list[Entry]
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Nothing happened for a while; `status` is the run's in the database."""
+
+    status: str
+
+
+def in_thread(function):  # type: ignore[no-untyped-def]
+    """Database work of a stream: in a shared thread, its connection given back."""
+    # A thread bound to the request would stay for as long as the stream does.
+    return DatabaseSyncToAsync(function, thread_sensitive=False)
+
+
+async def follow(
+    address: RunAddress, *, after: int = 0
+) -> AsyncIterator[Batch | Heartbeat]:
+    """Every event after number `after`, each once, until `done`."""
+    async with Feed.of(address) as feed:
+        seq = after
+        entries: list[Entry] | None = None
+        while True:
+            if entries is None:
+                batch = await _replay(address, seq)
+            elif entries:
+                batch = Batch(entries, _has_done(entries))
+            else:
+                batch = None
+            if batch is not None and batch.entries:
+                seq = batch.entries[-1].seq
+                yield batch
+                if batch.is_last:
+                    return
+                # A long replay comes in pages; the tail serves once it reaches back.
+                entries = feed.since(seq)
+                if entries == [] and len(batch.entries) > 1:
+                    entries = None
+                continue
+            if not await feed.wait(seq, settings.HEARTBEAT_SECONDS):
+                state = await in_thread(state_of)(address, seq)
+                if state.is_over and state.seq > seq:
+                    # Its last events never reached the log.
+                    yield Batch(state.entries, is_last=True)
+                    return
+                yield Heartbeat(state.status)
+            entries = feed.since(seq)
+
+
+async def _replay(address: RunAddress, seq: int) -> Batch | None:
+    """The next page of the log, or a snapshot where it has a gap."""
+    try:
+        page = await read_log(address, seq)
+    except (RedisError, OSError):
+        page = []
+    unbroken = _unbroken(page, seq)
+    if unbroken:
+        return Batch(unbroken, _has_done(unbroken))
+    state: RowState = await in_thread(state_of)(address, seq)
+    if state.is_over:
+        # Also for a cursor beyond the end: it comes from a log that is no more.
+        return Batch(state.entries, is_last=True)
+    if page and state.seq > seq:
+        # Rows are saved every second: until they reach the gap's end, wait for them.
+        return Batch(state.entries) if state.seq >= page[0].seq - 1 else None
+    return None
+
+
+def _unbroken(entries: list[Entry], seq: int) -> list[Entry]:
+    """The entries up to the first gap after `seq`."""
+    for index, entry in enumerate(entries):
+        if entry.seq != seq + 1 + index:
+            return entries[:index]
+    return entries
+
+
+def _has_done(entries: list[Entry]) -> bool:
+    return DONE in entries[-1].data[:40]

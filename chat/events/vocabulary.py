@@ -1,0 +1,176 @@
+"""Every kind of event; docs/events.md describes each, and a test keeps it true."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import orjson
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One numbered item of a run's log."""
+
+    type: ClassVar[str]
+
+    def fields(self) -> dict[str, Any]:
+        """The event's own fields; those without a value are left out."""
+        return {
+            name: value for name, value in asdict(self).items() if value is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted(Event):
+    """A worker begins or takes over; text of discarded messages is void."""
+
+    type = "attempt"
+    attempt: int
+    discarded: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored(Event):
+    """A whole message, as history shows it."""
+
+    type = "message"
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Event):
+    """A piece of the answer's text."""
+
+    type = "content"
+    content: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning(Event):
+    """A piece of what the model thought aloud; never part of the answer."""
+
+    type = "reasoning"
+    content: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallWritten(Event):
+    """A tool call as far as it is written; `arguments` is cumulative."""
+
+    type = "tool_call"
+    tool_call: dict[str, Any]
+    tool_call_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(Event):
+    type = "tool_start"
+    tool_name: str
+    tool_call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded(Event):
+    type = "tool_end"
+    tool_name: str
+    tool_call_id: str
+    tool_output: str
+    status: str
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChanged(Event):
+    """What the copilot is doing or waiting for, in words."""
+
+    type = "status"
+    status: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine(Event):
+    type = "log"
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported(Event):
+    """Tokens of one LLM call; null: the provider did not say."""
+
+    type = "usage"
+    model: str
+    operation: str
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+
+    def fields(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged(Event):
+    type = "title"
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequired(Event):
+    type = "approval_required"
+    approvals: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResolved(Event):
+    type = "approval_resolved"
+    approvals: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """The run failed; `error` is safe to show."""
+
+    type = "error"
+    error: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(Event):
+    type = "stopped"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Event):
+    """Always the last event of a run."""
+
+    type = "done"
+    status: str
+    reason: str
+    usage: dict[str, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Event):
+    """The whole visible state from rows, where the log no longer reaches back."""
+
+    type = "snapshot"
+    run: dict[str, Any]
+    title: str
+    messages: list[dict[str, Any]]
+    tool_calls: list[dict[str, Any]]
+
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    kind.type: kind for kind in Event.__subclasses__()
+}
+
+
+def encode(event: Event, head: dict[str, Any]) -> bytes:
+    """One JSON object: type, common fields, the event's own."""
+    return orjson.dumps({"type": event.type, **head, **event.fields()})
