@@ -143,7 +143,7 @@ def run_with_progress(
     command: Sequence[str], title: str, cwd: Path | None = None
 ) -> tuple[int, list[str]]:
     """Run a command; say every few seconds what it does and for how long."""
-    print(f"{title} …", flush=True)
+    print(f"{title} ...", flush=True)
     started = time.monotonic()
     lines: list[str] = []
     with subprocess.Popen(

@@ -1,0 +1,32 @@
+# Every target makes .venv and installs what it needs; python3 (3.11 or newer) and make suffice.
+PYTHON ?= python3
+# Also what the environment may set: HOST PORT DATA_DIR DATABASE_URL REDIS_URL GNS3_URL LLM_BASE_URL ...
+export
+
+SERVE := $(PYTHON) -m scripts.bootstrap
+DEVELOP := $(PYTHON) -m scripts.bootstrap --dev
+
+.DEFAULT_GOAL := help
+.PHONY: help run check test test-all bench
+
+help:
+	@echo "make run       start the server (make run PORT=8001 DATA_DIR=/path for others)"
+	@echo "make check     style, types, import rules, migrations"
+	@echo "make test      check, then the tests in stages"
+	@echo "make test-all  the same with the slow tests"
+	@echo "make bench     measure speed side by side"
+
+run:
+	@$(SERVE) -m scripts.launch
+
+check:
+	@$(DEVELOP) -m scripts.check
+
+test:
+	@$(DEVELOP) -m scripts.test
+
+test-all:
+	@$(DEVELOP) -m scripts.test --slow
+
+bench:
+	@$(DEVELOP) -m bench

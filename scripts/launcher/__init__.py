@@ -1,0 +1,1 @@
+"""Parts of `make run`; scripts/launch.py puts them together."""
