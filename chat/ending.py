@@ -1,0 +1,148 @@
+"""The end of a run: rows and counters in one transaction, then the closing events."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from asgiref.sync import async_to_sync
+from chat.events.address import RunAddress
+from chat.events.log import continue_log
+from chat.events.snapshot import done_of
+from chat.events.vocabulary import Event, Failed, Stopped
+from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
+from chat.models.run import Status
+from chat.queue import publish
+from django.db import transaction
+from django.db.models import Count, F, Q, Sum
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+
+def end_run(
+    run: Run,
+    old: Sequence[Status],
+    new: Status,
+    *,
+    last_seq: int,
+    reason: str = "",
+    error: str = "",
+    error_code: str = "",
+) -> list[Event] | None:
+    """Write the end; the closing events to publish, or None if somebody else ended it.
+
+    `last_seq` is the number of the last event so far; the row says which will be
+    the last of all, so that followers know where the log should end.
+    """
+    closing: list[Event] = []
+    if new == Status.FAILED:
+        closing.append(Failed(error, error_code))
+    elif new == Status.STOPPED:
+        closing.append(Stopped(reason))
+    with transaction.atomic():
+        ChatSession.objects.select_for_update().get(pk=run.session_id)
+        ended = run.finish(
+            old,
+            new,
+            attempt=run.attempt,
+            saved_seq=last_seq + len(closing) + 1,
+            reason=reason,
+            error=error,
+            error_code=error_code,
+        )
+        if not ended:
+            return None
+        _close_open_work(run)
+        _count(run)
+        following = run.session.runs.filter(status=Status.PENDING).order_by("round")
+        promoted = following.first()
+        if promoted is not None and promoted.promote():
+            transaction.on_commit(lambda: _publish(promoted))
+    closing.append(done_of(run))
+    return closing
+
+
+def end_unowned_run(run: Run, old: Sequence[Status], reason: str) -> bool:
+    """Stop a run that no worker executes; its closing events are written here."""
+    closing = end_run(run, old, Status.STOPPED, last_seq=run.saved_seq, reason=reason)
+    if closing is None:
+        return False
+    try:
+        async_to_sync(continue_log)(
+            RunAddress.of(run),
+            run.attempt,
+            closing,
+            floor=run.saved_seq - len(closing),
+            is_over=True,
+        )
+    except (RedisError, OSError):
+        logger.warning("Event log out of reach; run %s ended in its row", run.pk)
+    return True
+
+
+def _publish(run: Run) -> None:
+    publish(run)
+
+
+def _close_open_work(run: Run) -> None:
+    """No call is left open: each gets a result, so that the next round is valid."""
+    now = timezone.now()
+    run.llm_calls.filter(status=LLMCall.Status.STARTED).update(
+        status=LLMCall.Status.STOPPED, finished_at=now
+    )
+    open_states = [ToolCall.Status.PENDING, ToolCall.Status.RUNNING]
+    open_calls = run.tool_calls.filter(result=None).select_related("message")
+    for call in open_calls:
+        was_running = call.status == ToolCall.Status.RUNNING
+        text = (
+            "Cancelled while it ran: what it did so far is unknown."
+            if was_running
+            else "Cancelled before it ran."
+        )
+        result = Message.objects.create(
+            session=run.session,
+            run=run,
+            parent=call.message,
+            round=run.round,
+            sequence=call.message.sequence + 1 + call.position,
+            role=Message.Role.TOOL,
+            name=call.name,
+            tool_call_id=call.call_id,
+            content=text,
+            metadata={"cancelled": True},
+        )
+        call.result = result
+        if call.status in open_states:
+            call.status = ToolCall.Status.CANCELLED
+        call.finished_at = now
+        call.save(update_fields=["result", "status", "finished_at"])
+
+
+def _count(run: Run) -> None:
+    """Totals of the run from its rows, added to the session's in one statement."""
+    calls = run.llm_calls.aggregate(
+        count=Count("pk"), read=Sum("input_tokens"), written=Sum("output_tokens")
+    )
+    blank = Q(role=Message.Role.ASSISTANT, content="", calls=None)
+    messages: int = run.messages.exclude(blank).count()
+    last: datetime | None = (
+        run.messages.order_by("-created_at").values_list("created_at", flat=True).first()
+    )
+    Run.objects.filter(pk=run.pk).update(
+        message_count=messages,
+        llm_calls_count=calls["count"],
+        input_tokens=calls["read"],
+        output_tokens=calls["written"],
+    )
+    run.refresh_from_db()
+    read, written = calls["read"] or 0, calls["written"] or 0
+    ChatSession.objects.filter(pk=run.session_id).update(
+        message_count=F("message_count") + messages,
+        llm_calls_count=F("llm_calls_count") + calls["count"],
+        input_tokens=F("input_tokens") + read,
+        output_tokens=F("output_tokens") + written,
+        total_tokens=F("total_tokens") + read + written,
+        last_message_at=last or timezone.now(),
+        updated_at=timezone.now(),
+    )

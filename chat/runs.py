@@ -1,0 +1,247 @@
+"""The only way in: start a run, stop a run."""
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from asgiref.sync import async_to_sync
+from chat.control import signal_stop
+from chat.ending import end_unowned_run
+from chat.events.address import user_group
+from chat.models import ChatSession, Message, Run
+from chat.models.run import ACTIVE, Status
+from chat.queue import publish
+from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+from llmconfig.selection import choose_config
+from projects.models import Project
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+MultitaskStrategy = Literal["reject", "enqueue", "interrupt"]
+
+
+class RunActive(Conflict):
+    """The session has an unfinished run."""
+
+    code = "run_active"
+
+    def __init__(self, run: Run | None) -> None:
+        super().__init__(
+            "This conversation is still being answered. Wait, stop it, "
+            "or send the message with multitask_strategy=enqueue."
+        )
+        self.run_id = str(run.pk) if run else None
+
+
+class MessageTooLong(UserFacingError):
+    code = "message_too_long"
+    status = 413
+
+
+class MessageEmpty(UserFacingError):
+    code = "message_empty"
+    status = 422
+
+
+class ProjectNotOpened(UserFacingError):
+    code = "project_not_opened"
+    status = 403
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """A committed run; not published: it waits for a sweep of the workers."""
+
+    run: Run
+    is_published: bool
+    is_repeated: bool = False
+
+
+def start_run(
+    *,
+    user: AbstractBaseUser,
+    project: Project | None,
+    message: str,
+    session_id: str | None = None,
+    profile: str = "lab",
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    multitask_strategy: MultitaskStrategy = "reject",
+    request_key: str | None = None,
+    secrets: str = "",
+) -> StartedRun:
+    """Store the message and its run, then tell the workers.
+
+    Raises RunActive, NotFound (somebody else's session), ProjectNotOpened,
+    LLMNotConfigured, MessageEmpty, MessageTooLong.
+    """
+    _check_message(message)
+    if project is not None and not project.is_opened:
+        raise ProjectNotOpened(
+            f"The project “{project.name}” is closed. Open it to chat."
+        )
+    config = choose_config(user=user).config
+    key = _scoped_key(user, project, request_key)
+    if key and (earlier := _earlier(key)):
+        return StartedRun(earlier, is_published=True, is_repeated=True)
+    try:
+        with transaction.atomic():
+            session = _session(user, project, session_id)
+            run = _create_run(
+                session,
+                strategy=multitask_strategy,
+                request_key=key,
+                llm_config=config,
+                profile=profile,
+                temperature=temperature,
+                max_tokens=max_tokens,
+                secrets=secrets,
+            )
+            _create_message(run, message)
+    except IntegrityError:
+        # Two at once: the same request repeated, or two messages in one session.
+        if key and (earlier := _earlier(key)):
+            return StartedRun(earlier, is_published=True, is_repeated=True)
+        raise RunActive(None) from None
+    is_published = True
+    if run.status == Status.QUEUED:
+        is_published = publish(run)
+    elif multitask_strategy == "interrupt":
+        active = session.runs.active().first()
+        if active is not None:
+            stop_run(active, reason="interrupted")
+    announce(run)
+    return StartedRun(run, is_published)
+
+
+def stop_run(run: Run, *, reason: str = "user") -> bool:
+    """Stop it wherever it is. False if it was over already."""
+    waiting = [Status.PENDING, Status.QUEUED, Status.WAITING_APPROVAL]
+    if run.status in waiting and end_unowned_run(run, waiting, reason):
+        return True
+    run.refresh_from_db()
+    if not run.request_stop(reason):
+        return False
+    # The worker also looks at the row, a second later.
+    signal_stop(run)
+    return True
+
+
+def stop_session(session: ChatSession, *, reason: str = "user") -> bool:
+    """Stop the session's active run. False if there is none."""
+    active = session.runs.active().select_related("session").first()
+    return active is not None and stop_run(active, reason=reason)
+
+
+def delete_session(session: ChatSession) -> None:
+    """Stop what runs, then remove the session with all that hangs on it."""
+    for run in session.runs.exclude(status__in=["succeeded", "failed", "stopped"]):
+        stop_run(run, reason="deleted")
+    session.delete()
+
+
+def announce(run: Run) -> None:
+    """Tell the user's other windows that a run has started."""
+    event: dict[str, Any] = {
+        "type": "run_started",
+        "session_id": run.session.thread_id,
+        "run_id": str(run.pk),
+        "round": run.round,
+        "status": run.status,
+    }
+    tell_user(run.session.user_id, event)
+
+
+def tell_user(user_id: int, event: dict[str, Any]) -> None:
+    """On the user's own channel; nothing depends on its arrival."""
+    layer = get_channel_layer()
+    try:
+        async_to_sync(layer.group_send)(
+            user_group(user_id), {"type": "user.event", "event": event}
+        )
+    except (RedisError, OSError):
+        logger.warning("The user's channel is out of reach")
+
+
+def _check_message(message: str) -> None:
+    if not message.strip():
+        raise MessageEmpty("The message is empty.")
+    if len(message) > settings.MESSAGE_LENGTH:
+        raise MessageTooLong(
+            f"The message has {len(message)} characters; "
+            f"{settings.MESSAGE_LENGTH} are the most."
+        )
+
+
+def _scoped_key(
+    user: AbstractBaseUser, project: Project | None, key: str | None
+) -> str | None:
+    """A client's key counts for this user and project only."""
+    if not key:
+        return None
+    scope = f"{user.pk}:{project.pk if project else ''}:{key}"
+    return hashlib.sha256(scope.encode()).hexdigest()
+
+
+def _earlier(key: str) -> Run | None:
+    return Run.objects.select_related("session").filter(request_key=key).first()
+
+
+def _session(
+    user: AbstractBaseUser, project: Project | None, session_id: str | None
+) -> ChatSession:
+    """The user's session in this project, locked; an unknown id makes a new one."""
+    if session_id is None:
+        return ChatSession.objects.create(user_id=user.pk, project=project)
+    rows = ChatSession.objects.select_for_update().filter(thread_id=session_id)
+    session = rows.first()
+    if session is None:
+        return ChatSession.objects.create(
+            thread_id=session_id, user_id=user.pk, project=project
+        )
+    if session.user_id != user.pk or session.project_id != (project and project.pk):
+        raise NotFound("There is no such conversation.")
+    return session
+
+
+def _create_run(
+    session: ChatSession, *, strategy: MultitaskStrategy, **fields: Any
+) -> Run:
+    active = session.runs.filter(status__in=ACTIVE).first()
+    waits = session.runs.filter(status=Status.PENDING).exists()
+    if (active or waits) and strategy == "reject":
+        raise RunActive(active)
+    last = session.runs.aggregate(last=Max("round"))["last"] or 0
+    stored = session.messages.aggregate(last=Max("round"))["last"] or 0
+    return Run.objects.create(
+        session=session,
+        round=max(last, stored) + 1,
+        status=Status.PENDING if active or waits else Status.QUEUED,
+        **fields,
+    )
+
+
+def _create_message(run: Run, text: str) -> Message:
+    session, now = run.session, timezone.now()
+    parent = session.messages.order_by("-round", "-sequence").first()
+    ChatSession.objects.filter(pk=session.pk).update(
+        last_message_at=now, updated_at=now
+    )
+    return Message.objects.create(
+        session=session,
+        run=run,
+        parent=parent,
+        round=run.round,
+        sequence=1,
+        role=Message.Role.USER,
+        content=text,
+        created_at=now,
+    )
