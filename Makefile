@@ -1,7 +1,5 @@
 # Every target makes .venv and installs what it needs; python3 (3.11 or newer) and make suffice.
 PYTHON ?= python3
-# Also what the environment may set: HOST PORT DATA_DIR DATABASE_URL REDIS_URL GNS3_URL LLM_BASE_URL ...
-export
 
 SERVE := $(PYTHON) -m scripts.bootstrap
 DEVELOP := $(PYTHON) -m scripts.bootstrap --dev
