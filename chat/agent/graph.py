@@ -1,0 +1,20 @@
+"""The lab agent as a picture: model → gate → tools, side by side → model."""
+
+from typing import Any
+
+from chat.agent.nodes import after_gate, after_model, call_model, enter, gate, run_tool
+from chat.agent.state import Context, State
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+
+def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("model", call_model)
+    graph.add_node("gate", gate)
+    graph.add_node("tool", run_tool)
+    graph.add_conditional_edges(START, enter, ["model", "gate"])
+    graph.add_conditional_edges("model", after_model, {"gate": "gate", "end": END})
+    graph.add_conditional_edges("gate", after_gate, ["tool", "model"])
+    graph.add_edge("tool", "model")
+    return graph.compile(checkpointer=checkpointer)

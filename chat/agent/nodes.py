@@ -1,0 +1,209 @@
+"""The graph's nodes and routes. All they need is in Context and two ContextVars."""
+
+import asyncio
+import logging
+from typing import Any, Literal, TypedDict
+
+from chat.agent.state import (
+    Context,
+    State,
+    ToolResult,
+    current_lab,
+    current_model,
+)
+from chat.agent.tools.base import Effect, Tool, ToolFailed, as_json
+from chat.agent.translate import (
+    Assembler,
+    CallPiece,
+    CallRequest,
+    ReasoningPiece,
+    TextPiece,
+)
+from copilot_site.lib.errors import UserFacingError
+from copilot_site.lib.secret_values import mask
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+from llmconfig.errors import ModelStreamCut, as_model_error
+
+logger = logging.getLogger(__name__)
+
+
+class ToolInput(TypedDict):
+    """What one Send hands to one tool node."""
+
+    call: dict[str, str]
+    after: list[str]
+
+
+class StepLimitReached(UserFacingError):
+    code = "step_limit"
+
+
+async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """One request to the model, streamed to the journal."""
+    context, journal = runtime.context, runtime.context.journal
+    model = current_model.get()
+    assert model is not None
+    if state["steps"] >= context.step_limit:
+        raise StepLimitReached(
+            f"The copilot stopped after {context.step_limit} steps without a final "
+            "answer. Ask again more narrowly, or ask it to go on."
+        )
+    is_last = state["steps"] == context.step_limit - 1
+    tools = [] if is_last else [tool.schema() for tool in context.tools.values()]
+    bound = model.bind_tools(tools) if tools else model
+    prompt: list[AnyMessage] = [SystemMessage(await context.system_prompt())]
+    message_id = await journal.model_started()
+    assembler = Assembler()
+    try:
+        async for chunk in bound.astream(prompt + state["messages"]):
+            for piece in assembler.feed(chunk):  # type: ignore[arg-type]
+                match piece:
+                    case TextPiece(text):
+                        journal.text(message_id, text)
+                    case ReasoningPiece(text):
+                        journal.reasoning(message_id, text)
+                    case CallPiece(call):
+                        journal.call_written(message_id, call, is_complete=False)
+        answer = assembler.answer
+        # A stream that ends without a reason was cut: no tool of it may run.
+        if not answer.finish_reason:
+            raise ModelStreamCut
+        answer.calls = [call for call in answer.calls if call.name]
+    except asyncio.CancelledError:
+        await asyncio.shield(
+            journal.model_failed(message_id, assembler.answer, "stopped")
+        )
+        raise
+    except Exception as error:
+        known = as_model_error(error)
+        await journal.model_failed(message_id, assembler.answer, known.code)
+        raise known from error
+    for call in answer.calls:
+        journal.call_written(message_id, call, is_complete=call.parsed() is not None)
+    await journal.model_finished(message_id, answer)
+    return {
+        "messages": [answer.as_message(message_id)],
+        "steps": state["steps"] + 1,
+    }
+
+
+async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Decides on the calls of a step before any of them runs; all pass."""
+    return {}
+
+
+async def run_tool(payload: ToolInput, runtime: Runtime[Context]) -> dict[str, Any]:
+    """One call: recorded before and after; an error is a result, not a crash."""
+    context = runtime.context
+    call = CallRequest(**payload["call"])
+    for earlier in payload["after"]:
+        await _turn(context, earlier).wait()
+    try:
+        result = await context.journal.tool_started(call)
+        if result is None:
+            result = await _execute(call, context)
+            await context.journal.tool_finished(call, result)
+    finally:
+        _turn(context, call.id).set()
+    message = ToolMessage(
+        content=result.output,
+        tool_call_id=call.id,
+        name=call.name,
+        status="error" if result.is_error else "success",
+    )
+    return {"messages": [message]}
+
+
+async def _execute(call: CallRequest, context: Context) -> ToolResult:
+    tool = context.tools.get(call.name)
+    try:
+        if tool is None:
+            raise ToolFailed(
+                f"There is no tool “{call.name}”. Tools: {', '.join(context.tools)}."
+            )
+        arguments = call.parsed()
+        if arguments is None:
+            raise ToolFailed(
+                "The arguments are not a JSON object, so nothing was run. "
+                "Write the call again with valid JSON."
+            )
+        async with asyncio.timeout(context.tool_seconds):
+            value = await tool.call(arguments, current_lab.get())
+    except UserFacingError as error:
+        return ToolResult(as_json({"error": mask(str(error))}), is_error=True)
+    except TimeoutError:
+        text = f"No result within {context.tool_seconds:.0f} s; it was cut off."
+        return ToolResult(as_json({"error": text}), is_error=True)
+    except Exception:
+        logger.exception("Tool %s failed", call.name)
+        text = "The tool failed unexpectedly. The operator finds it in the log."
+        return ToolResult(as_json({"error": text}), is_error=True)
+    return ToolResult(tool.render(value, context.output_limit), is_error=False)
+
+
+def enter(state: State) -> Literal["model", "gate"]:
+    """After a takeover the run goes on where its rows end."""
+    return "gate" if open_calls(state["messages"]) else "model"
+
+
+def after_model(state: State) -> Literal["gate", "end"]:
+    return "gate" if open_calls(state["messages"]) else "end"
+
+
+def after_gate(state: State, runtime: Runtime[Context]) -> list[Send] | str:
+    """One Send a call, so that each is recorded and recovered for itself."""
+    sends, changes = [], []
+    for call in open_calls(state["messages"]):
+        request = _request(call, runtime.context)
+        tool = runtime.context.tools.get(request.name)
+        is_change = tool is not None and _effect(tool, request) == Effect.CHANGE
+        payload: ToolInput = {
+            "call": {
+                "id": request.id,
+                "name": request.name,
+                "arguments": request.arguments,
+            },
+            "after": list(changes) if is_change else [],
+        }
+        if is_change:
+            changes.append(request.id)
+        sends.append(Send("tool", payload))
+    return sends or "model"
+
+
+def open_calls(messages: list[AnyMessage]) -> list[dict[str, Any]]:
+    """Calls of the newest model message that have no result yet."""
+    answered = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+        elif isinstance(message, AIMessage):
+            return [
+                dict(call) for call in message.tool_calls if call["id"] not in answered
+            ]
+        else:
+            return []
+    return []
+
+
+def _request(call: dict[str, Any], context: Context) -> CallRequest:
+    """With the raw arguments: the state holds only what parsed."""
+    raw = context.journal.raw_arguments(call["id"])
+    return CallRequest(id=call["id"], name=call["name"], arguments=raw)
+
+
+def _effect(tool: Tool, call: CallRequest) -> Effect:
+    arguments = call.parsed()
+    return Effect.READ if arguments is None else tool.effect(arguments)
+
+
+def _turn(context: Context, call_id: str) -> asyncio.Event:
+    event: asyncio.Event = context.turns.setdefault(call_id, asyncio.Event())
+    return event

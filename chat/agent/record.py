@@ -1,0 +1,370 @@
+"""Reports of a run in progress: rows first, then events; a lost lease ends both."""
+
+import asyncio
+import time
+from datetime import datetime
+from typing import Any
+
+from chat.agent.state import ToolResult
+from chat.agent.translate import Answer, CallRequest, Usage
+from chat.events.vocabulary import (
+    MessageStored,
+    StatusChanged,
+    ToolCallWritten,
+    ToolEnded,
+    ToolStarted,
+    UsageReported,
+)
+from chat.events.writer import RunLog, Throttle
+from chat.history import openai_message
+from chat.models import LLMCall, Message, Run, ToolCall
+from chat.models.run import EXECUTING
+from copilot_site.lib.orm import in_orm_thread
+from django.db import transaction
+from django.utils import timezone
+from llmconfig.selection import ModelChoice
+
+_CALL_EVENTS_SECONDS = 0.1
+
+
+class LeaseLost(Exception):
+    """Another worker owns the run; nothing more of this attempt may be written."""
+
+
+class RunRecord:
+    """The journal of one attempt (see `chat.agent.state.Journal`)."""
+
+    def __init__(
+        self, run: Run, log: RunLog, choice: ModelChoice, facts: dict[str, Any]
+    ) -> None:
+        self.run = run
+        self.log = log
+        self._choice = choice
+        self._facts = facts
+        self._place = 1
+        self._parent_id: Any = None
+        self._draft: dict[str, list[str]] = {}
+        self._saved_length = 0
+        self._llm_call: LLMCall | None = None
+        self._calls: dict[str, ToolCall] = {}
+        self._throttle = Throttle(_CALL_EVENTS_SECONDS)
+        self._started: dict[str, float] = {}
+        self._evidence_at: datetime | None = None
+
+    # --- Model --------------------------------------------------------------
+
+    async def model_started(self) -> str:
+        message_id = await in_orm_thread(self._reserve)()
+        self._draft = {message_id: []}
+        self._saved_length = 0
+        return message_id
+
+    def _reserve(self) -> str:
+        self._place += 1
+        with transaction.atomic():
+            self._hold()
+            message = Message.objects.create(
+                session_id=self.run.session_id,
+                run=self.run,
+                parent_id=self._parent_id,
+                round=self.run.round,
+                sequence=self._place,
+                role=Message.Role.ASSISTANT,
+                is_partial=True,
+            )
+            self._llm_call = start_llm_call(
+                self.run, self._choice, LLMCall.Operation.CHAT
+            )
+        self._parent_id = message.pk
+        return str(message.pk)
+
+    def text(self, message_id: str, piece: str) -> None:
+        if self._llm_call is not None and self._llm_call.first_token_at is None:
+            self._llm_call.first_token_at = timezone.now()
+        self._draft[message_id].append(piece)
+        self.log.text(message_id, piece)
+
+    def reasoning(self, message_id: str, piece: str) -> None:
+        self.log.reasoning(message_id, piece)
+
+    def call_written(
+        self, message_id: str, call: CallRequest, *, is_complete: bool
+    ) -> None:
+        is_first = call.id not in self._started
+        if is_first:
+            # S1's clients expect each call to open with empty arguments.
+            self._started[call.id] = time.monotonic()
+            self._put_call(message_id, call, "", is_complete=False)
+        if is_complete or self._throttle.allows(call.id):
+            self._put_call(message_id, call, call.arguments, is_complete=is_complete)
+
+    def _put_call(
+        self, message_id: str, call: CallRequest, arguments: str, *, is_complete: bool
+    ) -> None:
+        function: dict[str, Any] = {"name": call.name, "arguments": arguments}
+        if is_complete:
+            function["arguments"] = arguments or "{}"
+            function["complete"] = True
+        written = {"id": call.id, "type": "function", "function": function}
+        self.log.put(ToolCallWritten(written, call.id, message_id))
+
+    async def save_draft(self) -> None:
+        """Bring the rows up to the newest event, so that a snapshot can stand for it."""
+        seq = self.log.mark()
+        drafts = {key: "".join(parts) for key, parts in self._draft.items()}
+        length = sum(map(len, drafts.values()))
+        if length != self._saved_length:
+            self._saved_length = length
+            await in_orm_thread(self._save_draft)(seq, drafts)
+
+    def _save_draft(self, seq: int, drafts: dict[str, str]) -> None:
+        with transaction.atomic():
+            self._hold(saved_seq=seq)
+            for message_id, text in drafts.items():
+                Message.objects.filter(pk=message_id, is_partial=True).update(
+                    content=text
+                )
+
+    async def model_finished(self, message_id: str, answer: Answer) -> None:
+        self.log.mark()
+        message = await in_orm_thread(self._store_answer)(message_id, answer)
+        self._draft.pop(message_id, None)
+        self.log.put(self._usage(answer.usage))
+        self.log.put(MessageStored(message))
+
+    def _store_answer(self, message_id: str, answer: Answer) -> dict[str, Any]:
+        with transaction.atomic():
+            self._hold(saved_seq=self.log.seq + 2)
+            message = Message.objects.get(pk=message_id)
+            message.content = answer.text
+            message.reasoning = answer.reasoning
+            message.finish_reason = answer.finish_reason
+            message.is_partial = False
+            message.metadata = self._evidence()
+            message.save()
+            calls = [
+                ToolCall(
+                    run=self.run,
+                    message=message,
+                    call_id=call.id,
+                    position=position,
+                    name=call.name,
+                    arguments=call.arguments,
+                    attempt=self.run.attempt,
+                )
+                for position, call in enumerate(answer.calls)
+            ]
+            ToolCall.objects.bulk_create(calls)
+            self._calls.update({call.call_id: call for call in calls})
+            self._place = message.sequence + len(calls)
+            self._end_llm_call(
+                LLMCall.Status.SUCCEEDED, answer.usage, answer.finish_reason
+            )
+        return openai_message(message)
+
+    async def model_failed(self, message_id: str, answer: Answer, code: str) -> None:
+        await in_orm_thread(self._store_partial)(message_id, answer, code)
+        self._draft.pop(message_id, None)
+
+    def _store_partial(self, message_id: str, answer: Answer, code: str) -> None:
+        stopped = code == "stopped"
+        with transaction.atomic():
+            self._hold()
+            if answer.text or answer.reasoning:
+                Message.objects.filter(pk=message_id).update(
+                    content=answer.text,
+                    reasoning=answer.reasoning,
+                    finish_reason=code,
+                    metadata={**self._evidence(), "stopped": stopped},
+                )
+            else:
+                # A blank turn is nothing that anybody said.
+                Message.objects.filter(pk=message_id).delete()
+            self._end_llm_call(
+                LLMCall.Status.STOPPED if stopped else LLMCall.Status.FAILED,
+                answer.usage,
+                code,
+                error_code="" if stopped else code,
+            )
+
+    def _end_llm_call(
+        self, status: LLMCall.Status, usage: Usage, reason: str, *, error_code: str = ""
+    ) -> None:
+        if self._llm_call is not None:
+            end_llm_call(
+                self._llm_call, status, usage, reason=reason, error_code=error_code
+            )
+
+    def _usage(self, usage: Usage) -> UsageReported:
+        return UsageReported(
+            self._choice.model,
+            LLMCall.Operation.CHAT,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.total_tokens,
+        )
+
+    def _evidence(self) -> dict[str, Any]:
+        """What an answer rests on: model, lab, time of the newest evidence."""
+        facts = {**self._facts, "model": self._choice.model}
+        if self._choice.is_offline:
+            facts["is_offline"] = True
+        if self._evidence_at is not None:
+            facts["evidence_at"] = self._evidence_at.isoformat()
+        return facts
+
+    # --- Tools --------------------------------------------------------------
+
+    def raw_arguments(self, call_id: str) -> str:
+        return self._calls[call_id].arguments
+
+    async def tool_started(self, call: CallRequest) -> ToolResult | None:
+        row = self._calls[call.id]
+        if row.result is not None:
+            failed = row.status != ToolCall.Status.SUCCEEDED
+            return ToolResult(row.result.content, is_error=failed)
+        await in_orm_thread(self._start_call)(row)
+        self._started[call.id] = time.monotonic()
+        self.log.put(ToolStarted(call.name, call.id))
+        return None
+
+    def _start_call(self, row: ToolCall) -> None:
+        row.status = ToolCall.Status.RUNNING
+        row.started_at = timezone.now()
+        row.attempt = self.run.attempt
+        with transaction.atomic():
+            self._hold()
+            row.save(update_fields=["status", "started_at", "attempt"])
+
+    async def tool_finished(self, call: CallRequest, result: ToolResult) -> None:
+        elapsed = int((time.monotonic() - self._started[call.id]) * 1000)
+        await in_orm_thread(self._finish_call)(self._calls[call.id], result, elapsed)
+        status = "error" if result.is_error else "ok"
+        self.log.put(ToolEnded(call.name, call.id, result.output, status, elapsed))
+
+    def _finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self._hold()
+            row.result = Message.objects.create(
+                session_id=self.run.session_id,
+                run=self.run,
+                parent_id=row.message_id,
+                round=self.run.round,
+                sequence=row.message.sequence + 1 + row.position,
+                role=Message.Role.TOOL,
+                name=row.name,
+                tool_call_id=row.call_id,
+                content=result.output,
+                metadata={"is_error": True} if result.is_error else {},
+                created_at=now,
+            )
+            row.status = (
+                ToolCall.Status.FAILED if result.is_error else ToolCall.Status.SUCCEEDED
+            )
+            row.finished_at, row.elapsed_ms = now, elapsed
+            row.save(update_fields=["result", "status", "finished_at", "elapsed_ms"])
+        self._evidence_at = now
+
+    def status(self, status: str, text: str) -> None:
+        self.log.put(StatusChanged(status, text))
+
+    # --- Taking over ------------------------------------------------------------
+
+    def resume(self) -> list[str]:
+        """Make the rows of a dead attempt a valid start; ids of voided messages."""
+        with transaction.atomic():
+            self._hold()
+            drafts = self.run.messages.filter(
+                role=Message.Role.ASSISTANT, is_partial=True
+            )
+            discarded = [str(pk) for pk in drafts.values_list("pk", flat=True)]
+            drafts.delete()
+            self.run.llm_calls.filter(status=LLMCall.Status.STARTED).update(
+                status=LLMCall.Status.LOST, finished_at=timezone.now()
+            )
+        calls = self.run.tool_calls.select_related("result", "message")
+        self._calls = {call.call_id: call for call in calls}
+        last = self.run.messages.exclude(role=Message.Role.TOOL).last()
+        if last is not None:
+            self._parent_id = last.pk
+            self._place = last.sequence + last.calls.count()
+        return discarded
+
+    def unknown_outcomes(self, changes: set[str]) -> None:
+        """A change that a dead worker began is never repeated blindly."""
+        text = (
+            "The worker died while this ran: its outcome is unknown. "
+            "Look at the present state before you do it again."
+        )
+        for call in self._calls.values():
+            started = call.status == ToolCall.Status.RUNNING and call.result is None
+            if started and call.call_id in changes:
+                self._finish_call(call, ToolResult(text, is_error=True), 0)
+                call.status = ToolCall.Status.UNKNOWN
+                call.save(update_fields=["status"])
+
+    def open_requests(self) -> list[CallRequest]:
+        """Calls without a result."""
+        return [
+            CallRequest(call.call_id, call.name, call.arguments)
+            for call in self._calls.values()
+            if call.result is None
+        ]
+
+    def _hold(self, **fields: Any) -> None:
+        """In a transaction: the run is still ours, or LeaseLost undoes it all."""
+        fields = fields or {"attempt": self.run.attempt}
+        rows = Run.objects.filter(
+            pk=self.run.pk, attempt=self.run.attempt, status__in=EXECUTING
+        )
+        if rows.update(**fields) != 1:
+            raise LeaseLost
+
+
+def start_llm_call(
+    run: Run, choice: ModelChoice, operation: LLMCall.Operation
+) -> LLMCall:
+    """On the ledger before it is made, at the prices of now."""
+    session, config = run.session, choice.config
+    return LLMCall.objects.create(
+        run=run,
+        session=session,
+        user=session.user,
+        username=session.user.get_username(),
+        project_id=session.project.project_id if session.project else "",
+        project_name=session.project.name if session.project else "",
+        provider=config.provider if config else "offline",
+        model=choice.model,
+        operation=operation,
+        attempt=run.attempt,
+        input_price=config.input_price if config else None,
+        output_price=config.output_price if config else None,
+    )
+
+
+def end_llm_call(
+    call: LLMCall,
+    status: LLMCall.Status,
+    usage: Usage,
+    *,
+    reason: str = "",
+    error_code: str = "",
+) -> None:
+    """Write what it came to; unknown tokens stay unknown."""
+    call.status = status
+    call.finish_reason = reason
+    call.error_code = error_code
+    call.input_tokens = usage.input_tokens
+    call.output_tokens = usage.output_tokens
+    call.total_tokens = usage.total_tokens
+    call.cost = call.price()
+    call.finished_at = timezone.now()
+    call.save()
+
+
+async def keep_saving(record: RunRecord, seconds: float = 1.0) -> None:
+    """While a run streams, its draft is saved every second."""
+    while True:
+        await asyncio.sleep(seconds)
+        await record.save_draft()

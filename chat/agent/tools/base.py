@@ -1,0 +1,110 @@
+"""What a tool is: a typed schema for the model, an effect, and a result in JSON."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+import orjson
+from chat.agent.tools.lab import Lab
+from copilot_site.lib.errors import UserFacingError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+Arguments = TypeVar("Arguments", bound="ToolArguments")
+
+
+class Effect(StrEnum):
+    """What running a call does to the world outside."""
+
+    READ = "read"
+    IDEMPOTENT = "idempotent"
+    CHANGE = "change"
+
+
+class ToolFailed(UserFacingError):
+    """The call could not be done; the model reads why and may try otherwise."""
+
+    code = "tool_failed"
+
+
+class ToolArguments(BaseModel):
+    """Unknown fields are refused, so that a misspelt one is not silently ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Tool(Generic[Arguments]):
+    """One tool as the model sees it. `run` gets checked arguments and the lab."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    run: Callable[[Arguments, Lab], Awaitable[Any]]
+    effect_of: Callable[[Arguments], Effect] = field(
+        default=lambda arguments: Effect.READ
+    )
+
+    def schema(self) -> dict[str, Any]:
+        """In OpenAI's form."""
+        parameters = self.arguments.model_json_schema()
+        parameters.pop("title", None)
+        parameters.pop("description", None)
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": parameters,
+            },
+        }
+
+    def effect(self, arguments: dict[str, Any]) -> Effect:
+        """READ for arguments that do not fit: such a call is not run."""
+        try:
+            return self.effect_of(self.arguments.model_validate(arguments))
+        except ValidationError:
+            return Effect.READ
+
+    async def call(self, arguments: dict[str, Any], lab: Lab | None) -> Any:
+        """Raises UserFacingError for all that is anticipated."""
+        try:
+            checked = self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            raise ToolFailed(_explain(error)) from None
+        if lab is None:
+            raise ToolFailed("This conversation belongs to no project with a lab.")
+        return await self.run(checked, lab)
+
+    def render(self, value: Any, limit: int) -> str:
+        """The result as JSON text, not longer than `limit` characters."""
+        return capped(as_json(value), limit)
+
+
+def as_json(value: Any) -> str:
+    """JSON whatever a tool returned: foreign types become text."""
+    try:
+        data = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, ValueError):
+        data = orjson.dumps(repr(value))
+    return data.decode()
+
+
+def capped(text: str, limit: int) -> str:
+    """Cut in the middle of nowhere, but saying so."""
+    if len(text) <= limit:
+        return text
+    note = (
+        f"\n… cut: {len(text)} characters in all, the first {limit} are shown. "
+        "Ask for less at once, or for one part."
+    )
+    return text[:limit] + note
+
+
+def _explain(error: ValidationError) -> str:
+    """Field by field, without the values: they may be long."""
+    faults = [
+        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}"
+        for fault in error.errors()[:5]
+    ]
+    return f"The arguments do not fit: {'; '.join(faults)}."
