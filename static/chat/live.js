@@ -1,0 +1,46 @@
+// One line for screen readers and eyes: what the run does, at most every 2.5 s.
+
+import { h, icon, spinner } from "./dom.js";
+import { devicesOf, summarise, toolLabel } from "./tools.js";
+
+const PAUSE = 2500;
+
+function words(round) {
+  if (!round) return "";
+  if (round.statusText) return round.statusText;
+  if (round.status === "waiting_approval") return "Waiting for a decision";
+  if (round.status === "stopping") return "Stopping";
+  const running = round.items.filter((item) => item.kind === "tool" && item.phase === "running");
+  if (running.length) {
+    const [, label] = toolLabel(running[0].name);
+    const devices = [...new Set(running.flatMap(devicesOf))].slice(0, 3).join(", ");
+    return devices ? `${label} on ${devices}: ${summarise(running[0]).summary}` : label;
+  }
+  const last = round.items.at(-1);
+  if (last?.kind === "text" && last.text && !last.isDone) return "Writing the answer";
+  return round.status === "queued" ? "Waiting for a worker" : "Thinking";
+}
+
+export class LiveLine {
+  #shown = "";
+  #timer = null;
+
+  constructor(line) {
+    this.line = line;
+  }
+
+  update(round) {
+    const text = words(round);
+    clearTimeout(this.#timer);
+    if (text === this.#shown) return;
+    // The first words and the end come at once; what changes between may wait.
+    if (!this.#shown || !text) this.#write(text, round);
+    else this.#timer = setTimeout(() => this.#write(text, round), PAUSE);
+  }
+
+  #write(text, round) {
+    this.#shown = text;
+    const isWaiting = round?.status === "waiting_approval";
+    this.line.replaceChildren(...(text ? [isWaiting ? icon("hand", "icon--sm") : spinner(), h("span", { class: "cut" }, text)] : []));
+  }
+}

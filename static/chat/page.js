@@ -1,0 +1,331 @@
+// The page: which project and conversation is shown, and who hears of what.
+
+import { Api } from "./api.js";
+import { openAccountMenu } from "./account.js";
+import { Composer } from "./composer.js";
+import { Conversation } from "./conversation.js";
+import { deviceCard } from "./device.js";
+import { confirmDeed, toast } from "./dialogs.js";
+import { button, copyText, h } from "./dom.js";
+import { LiveLine } from "./live.js";
+import { isMenuOpen } from "./menu.js";
+import { closedNote, loadFailed, noProjects, problemNote, welcome } from "./notices.js";
+import { Panels } from "./panels.js";
+import { isOpen, offlineBadge, openProjectMenu, showProject, simulatedBadge } from "./projects.js";
+import { Thread } from "./render.js";
+import { StickyScroll } from "./scroll.js";
+import { SessionList } from "./sessions.js";
+import { Strip } from "./strip.js";
+import { copyOf } from "./terminal.js";
+import { CHANGES_TOPOLOGY, devicesOf } from "./tools.js";
+import { TopologyPanel } from "./topology.js";
+
+const $ = (id) => document.getElementById(id);
+const bootstrap = JSON.parse($("bootstrap").textContent);
+const api = new Api({ root: bootstrap.root, loginUrl: bootstrap.urls.login });
+const panels = new Panels($("app"));
+const scroll = new StickyScroll($("thread"), $("jump"));
+const live = new LiveLine($("live"));
+const strip = new Strip($("strip"), () => state.conversation?.reconnect());
+
+const state = { me: null, projects: [], project: null, conversation: null, error: null, isOpening: false };
+
+const context = {
+  prompt(device) {
+    const type = topology.nodeByName(device)?.node_type;
+    return `${device}${!type || type === "vpcs" ? ">" : "#"}`;
+  },
+  isSimulated: () => Boolean(state.project?.server?.is_simulated),
+  isOffline: (model) => Boolean(state.me?.llm?.is_offline) && (!model || model === state.me.llm.model),
+  onAct: (name, detail) => acts[name]?.(detail),
+};
+const thread = new Thread($("column"), context);
+const composer = new Composer({
+  form: $("composer"), field: $("message"), sendButton: $("send"), stopButton: $("stop"),
+  onSend: (text) => send(text),
+  onStop: () => state.conversation?.stop(),
+});
+const sessions = new SessionList({
+  api, list: $("sessions"), search: $("search"),
+  handlers: {
+    address: (id) => address(state.project, id),
+    onChanged(id, values) {
+      if (id !== state.conversation?.sessionId) return;
+      if (values.title) state.conversation.view = { ...state.conversation.view, title: values.title };
+      schedule();
+    },
+    onDeleted(id) {
+      if (id === state.conversation?.sessionId) showSession(null);
+    },
+  },
+});
+const topology = new TopologyPanel({ api, frame: $("drawing"), onSelect: () => renderDevice(), onLoad: () => schedule() });
+
+// --- What is shown -----------------------------------------------------------
+
+const address = (project, sessionId) => `?${new URLSearchParams({ project: project.project_id, ...(sessionId ? { session: sessionId } : {}) })}`;
+
+async function start() {
+  try {
+    [state.me, state.projects] = await Promise.all([api.get("v3/me"), api.get("v3/projects")]);
+  } catch (error) {
+    thread.clear(loadFailed(error.status === 404 ? new Error(error.message) : error, { again: start }));
+    return;
+  }
+  const name = state.me.display_name || state.me.username;
+  $("person").textContent = name;
+  $("avatar").textContent = name.split(/\s+/).map((word) => word[0]).join("").slice(0, 2).toUpperCase();
+  const query = new URLSearchParams(location.search);
+  const wanted = state.projects.find((project) => project.project_id === query.get("project"));
+  await showProjectOf(wanted ?? state.projects.find(isOpen) ?? state.projects[0] ?? null, wanted ? query.get("session") : null);
+}
+
+async function showProjectOf(project, sessionId = null) {
+  state.project = project;
+  topology.clear();
+  renderDevice();
+  if (!project) {
+    state.conversation?.hide();
+    state.conversation = null;
+    $("sessions").replaceChildren();
+    return schedule();
+  }
+  showSession(sessionId, { isFirst: true });
+  await Promise.all([sessions.open(project.project_id), loadTopology()]);
+  return undefined;
+}
+
+function showSession(sessionId, { isFirst = false, keepAddress = false } = {}) {
+  state.conversation?.hide();
+  strip.reset();
+  state.error = null;
+  const conversation = new Conversation({ api, projectId: state.project.project_id, sessionId, onChange, onCreated });
+  state.conversation = conversation;
+  sessions.choose(sessionId);
+  thread.clear();
+  scroll.toEnd();
+  composer.show(state.project.project_id, sessionId);
+  if (!keepAddress) history[isFirst ? "replaceState" : "pushState"](null, "", address(state.project, sessionId));
+  panels.closeDrawers();
+  schedule();
+  conversation.show().catch((error) => {
+    if (state.conversation !== conversation) return;
+    state.error = error;
+    schedule();
+  });
+  if (!panels.isDrawer("lab") && matchMedia("(pointer: fine)").matches) $("message").focus();
+}
+
+function onCreated(conversation) {
+  sessions.load();
+  if (conversation !== state.conversation) return;
+  composer.moveTo(conversation.sessionId);
+  sessions.choose(conversation.sessionId);
+  history.replaceState(null, "", address(state.project, conversation.sessionId));
+}
+
+function onChange(conversation, event = null) {
+  if (event?.type === "title") sessions.update(conversation.sessionId, { title: event.title });
+  if (event?.type === "done") sessions.load();
+  if (conversation !== state.conversation) return;
+  if (event?.type === "done" || (event?.type === "tool_end" && CHANGES_TOPOLOGY.has(event.tool_name))) loadTopology();
+  if (event?.type === "attempt") sessions.load();
+  strip.update(conversation.connection);
+  if (conversation.connection.state === "denied" && conversation.connection.code === 4401) api.signIn();
+  if (conversation.problem?.question && !composer.text) {
+    composer.put(conversation.problem.question);
+  }
+  schedule();
+}
+
+async function loadTopology() {
+  const project = state.project;
+  if (!project) return;
+  const error = await topology.load(project.project_id);
+  if (project !== state.project) return;
+  $("topology").hidden = !topology.topology;
+  if (error && !topology.topology) $("device").replaceChildren(h("p", { class: "lab__none soft" }, isOpen(project) ? error.message : "Open the project to see its topology."));
+  else renderDevice();
+}
+
+async function setProjectOpen(isOpened) {
+  state.isOpening = true;
+  schedule();
+  try {
+    const project = await api.json("POST", `v3/projects/${state.project.project_id}/${isOpened ? "open" : "close"}`, { body: {}, timeout: 120_000 });
+    state.projects = state.projects.map((other) => (other.project_id === project.project_id ? { ...other, ...project } : other));
+    state.project = { ...state.project, ...project };
+    if (state.conversation) state.conversation.problem = null;
+    await loadTopology();
+  } catch (error) {
+    toast(error.message, true);
+  } finally {
+    state.isOpening = false;
+    schedule();
+  }
+}
+
+function send(text, options) {
+  if (!state.project || !text?.trim()) return;
+  scroll.toEnd();
+  state.conversation.send(text.trim(), options);
+}
+
+// --- Rendering: one pass a frame ---------------------------------------------
+
+let isScheduled = false;
+
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    isScheduled = false;
+    render();
+  });
+}
+
+function render() {
+  const { project, conversation } = state;
+  showProject(project, $("project-name"), $("project-where"));
+  $("labels").replaceChildren(...(context.isSimulated() ? [simulatedBadge()] : []), ...(state.me?.llm?.is_offline ? [offlineBadge()] : []));
+  $("model").textContent = state.me ? (state.me.llm?.model ?? "No model is set up") : "";
+  const session = sessions.find(conversation?.sessionId);
+  const title = conversation?.view.title || session?.title || "New conversation";
+  $("title").textContent = title;
+  document.title = [title, project?.name, "Copilot"].filter(Boolean).join(" · ");
+  $("pin").hidden = $("more").hidden = !session;
+  $("pin").setAttribute("aria-pressed", String(Boolean(session?.pinned)));
+  renderThread();
+  const active = conversation?.active ?? null;
+  composer.update({
+    isActive: Boolean(active), isStopping: active?.status === "stopping",
+    isBusy: conversation?.outbox?.state === "sending", isClosed: !project || !isOpen(project),
+  });
+  live.update(active);
+  topology.highlight(workingDevices(active));
+  if (topology.selectedId) renderDevice();
+}
+
+function renderThread() {
+  const { project, conversation } = state;
+  const isClosed = project && !isOpen(project);
+  $("notice").replaceChildren(
+    ...(isClosed ? [closedNote(project, state.isOpening, () => setProjectOpen(true))] : []),
+    ...(conversation?.problem && !isClosed ? [problemNote(conversation.problem, { isStaff: state.me?.is_staff, onAct: context.onAct })] : []));
+  if (!project) return state.me ? thread.clear(noProjects(start)) : undefined;
+  if (state.error) return thread.clear(loadFailed(state.error, { again: () => showSession(conversation.sessionId, { keepAddress: true }), fresh: () => showSession(null) }));
+  if (!conversation.isLoaded) return undefined;
+  if (!conversation.view.rounds.length && !conversation.outbox) return isClosed ? thread.clear() : thread.clear(welcome(topology.topology, context.isSimulated(), (text) => send(text)));
+  thread.render(conversation.view, conversation.outbox);
+  renderEarlier(conversation);
+  scroll.settle();
+  return undefined;
+}
+
+function renderEarlier(conversation) {
+  const existing = document.querySelector("#earlier");
+  if (!conversation.hasEarlier) return existing?.remove();
+  if (!existing) $("thread").prepend(h("p", { class: "earlier", id: "earlier" }, button("Show earlier", { class: "btn btn--quiet btn--sm", onclick: () => conversation.loadEarlier().catch((error) => toast(error.message, true)) })));
+  return undefined;
+}
+
+const workingDevices = (round) => new Set((round?.items ?? []).filter((item) => item.kind === "tool" && item.phase === "running").flatMap(devicesOf));
+
+function renderDevice() {
+  const node = topology.topology?.nodes.find((candidate) => candidate.node_id === topology.selectedId);
+  if (!node) {
+    const hint = topology.topology?.nodes.length ? "Choose a device to see its ports and what was run on it." : "This project has no devices yet.";
+    $("device").replaceChildren(...(topology.topology ? [h("p", { class: "lab__none soft" }, hint)] : []));
+    return;
+  }
+  const card = deviceCard({
+    node, topology: topology.topology, view: state.conversation?.view ?? { rounds: [] },
+    isWorking: workingDevices(state.conversation?.active).has(node.name), canAsk: isOpen(state.project),
+    onAsk(name) {
+      panels.closeDrawers();
+      composer.put(`${composer.text.trim()}${composer.text.trim() ? " " : ""}What is the state of ${name}?`);
+    },
+    onClose: () => topology.select(null),
+  });
+  if (!$("device").firstChild?.isEqualNode(card)) $("device").replaceChildren(card);
+}
+
+// --- Acts ----------------------------------------------------------------------
+
+const acts = {
+  side: (opener) => panels.toggle("side", opener),
+  lab: (opener) => panels.toggle("lab", opener),
+  close: () => panels.closeDrawers(),
+  new() {
+    if (!state.project) return;
+    showSession(null);
+    $("message").focus();
+  },
+  search(opener) {
+    panels.toggle("side", opener);
+    $("search").focus();
+  },
+  account: (opener) => openAccountMenu(opener, { me: state.me, urls: bootstrap.urls, onSignOut: () => $("logout").submit() }),
+  settings: () => (state.me?.is_staff ? location.assign(bootstrap.urls.admin) : toast("Ask an operator of this server to add a model.")),
+  "open-project": () => setProjectOpen(true),
+  ask: (text) => send(text),
+  resend: () => state.conversation.resend(),
+  "take-back": () => composer.put(state.conversation.takeBack()),
+  queue() {
+    const text = composer.text;
+    composer.put("");
+    send(text, { queue: true });
+  },
+  copy: (text) => copyText(text).then(() => toast("Copied")),
+  "copy-code": (opener) => acts.copy(opener.closest(".code").querySelector("pre").textContent),
+  "copy-term": (opener) => acts.copy(copyOf(opener.closest(".term"))),
+  wrap: (opener) => opener.setAttribute("aria-pressed", String(opener.closest(".term").classList.toggle("term--wrap"))),
+};
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-act]");
+  if (opener) return void acts[opener.dataset.act]?.(opener);
+  const zoomer = event.target.closest("[data-zoom]");
+  if (zoomer) return void topology.zoom(zoomer.dataset.zoom);
+  const row = event.target.closest("[data-session]");
+  if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
+  event.preventDefault();
+  showSession(row.dataset.session);
+  return undefined;
+});
+$("project").addEventListener("click", (event) => openProjectMenu(event.currentTarget, {
+  projects: state.projects, current: state.project,
+  onChoose: (project) => (project ? showProjectOf(project) : start()),
+  async onClose() {
+    if (await confirmDeed("Close this project?", "Its devices stop, also for everyone else who works in it.", "Close project")) setProjectOpen(false);
+  },
+}));
+$("title").addEventListener("click", () => withSession((session) => sessions.rename(session)));
+$("pin").addEventListener("click", () => withSession((session) => sessions.pin(session)));
+$("more").addEventListener("click", (event) => withSession((session) => sessions.menu(event.currentTarget, session)));
+
+function withSession(act) {
+  const session = sessions.find(state.conversation?.sessionId);
+  if (session) act(session);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || isMenuOpen() || document.querySelector("dialog[open]")) return;
+  if (panels.closeDrawers()) return;
+  state.conversation?.stop();
+});
+addEventListener("popstate", () => {
+  const query = new URLSearchParams(location.search);
+  const project = state.projects.find((candidate) => candidate.project_id === query.get("project"));
+  if (project && project !== state.project) showProjectOf(project, query.get("session"));
+  else if (project) showSession(query.get("session"), { keepAddress: true });
+});
+addEventListener("online", () => state.conversation?.reconnect());
+setInterval(() => {
+  if (!document.hidden && state.project && sessions.hasRunning) sessions.load();
+}, 4000);
+setInterval(() => {
+  if (!document.hidden) loadTopology();
+}, 20_000);
+
+start();

@@ -1,0 +1,212 @@
+// Events → what the conversation shows. Pure: every function returns a new view
+// and leaves unchanged parts identical, so the renderer can skip them.
+//
+// view:  {rounds: [round], title, cursor}
+// round: {round, runId, attempt, seq, status, ask, items, usage, model, lab, error, stopped, statusText, evidenceAt}
+// item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
+//        | {kind: "approval", id, isOpen, text}
+
+const ACTIVE = new Set(["pending", "queued", "running", "waiting_approval", "stopping"]);
+
+export const emptyView = () => ({ rounds: [], title: null, cursor: null });
+export const isActive = (round) => ACTIVE.has(round.status);
+export const activeRound = (view) => view.rounds.find((round) => isActive(round) && round.status !== "pending") ?? null;
+
+function newRound(number, values = {}) {
+  return {
+    round: number, runId: null, attempt: 0, seq: 0, status: "running", ask: null, items: [], usage: null,
+    model: null, lab: null, error: null, stopped: null, statusText: "", evidenceAt: null, ...values,
+  };
+}
+
+export function withRound(view, number, change) {
+  const found = view.rounds.find((round) => round.round === number);
+  const changed = change(found ?? newRound(number));
+  const rounds = found
+    ? view.rounds.map((round) => (round === found ? changed : round))
+    : [...view.rounds, changed].sort((a, b) => a.round - b.round);
+  return { ...view, rounds };
+}
+
+function withItem(round, id, make, change) {
+  const found = round.items.find((item) => item.id === id);
+  if (!found) return { ...round, items: [...round.items, change(make())] };
+  return { ...round, items: round.items.map((item) => (item === found ? change(item) : item)) };
+}
+
+const newText = (id) => ({ kind: "text", id, text: "", reasoning: "", isDone: false });
+const newTool = (id) => ({
+  kind: "tool", id, messageId: null, name: "", args: "", isComplete: false,
+  phase: "writing", isError: false, output: null, elapsedMs: null, startedAt: null, endedAt: null,
+});
+
+function storedMessage(round, message, isEvent) {
+  const metadata = message.metadata ?? {};
+  const at = message.created_at;
+  if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at } };
+  if (message.role === "tool") {
+    const metaError = metadata.status === "error" || metadata.is_error === true;
+    return withItem({ ...round, evidenceAt: at ?? round.evidenceAt }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
+      ...item, phase: "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
+      elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
+    }));
+  }
+  if (message.role !== "assistant") return round;
+  let next = {
+    ...round,
+    model: metadata.model ?? round.model,
+    lab: metadata.lab ?? round.lab,
+    usage: isEvent ? round.usage : addUsage(round.usage, metadata.usage),
+    stopped: metadata.stopped ? (round.stopped ?? "user") : round.stopped,
+  };
+  if (metadata.error) return { ...next, error: { text: errorText(metadata.error, message.content), code: metadata.error?.code ?? "" } };
+  if (message.content || metadata.reasoning) {
+    next = withItem(next, message.id, () => newText(message.id), (item) => ({
+      ...item, text: message.content || item.text, reasoning: metadata.reasoning ?? item.reasoning, isDone: true, isPartial: Boolean(metadata.is_partial),
+    }));
+  }
+  for (const call of message.tool_calls ?? []) {
+    next = withItem(next, call.id, () => newTool(call.id), (item) => ({
+      ...item, name: call.function.name, args: call.function.arguments, messageId: message.id, isComplete: true,
+      phase: item.phase === "writing" ? "ready" : item.phase,
+    }));
+  }
+  return next;
+}
+
+function errorText(error, content) {
+  if (typeof error === "string" && error) return error;
+  return error?.message || error?.error || content || "Something went wrong.";
+}
+
+function addUsage(total, part) {
+  if (!part || (part.input_tokens == null && part.output_tokens == null)) return total;
+  return { input: (total?.input ?? 0) + (part.input_tokens ?? 0), output: (total?.output ?? 0) + (part.output_tokens ?? 0) };
+}
+
+// Calls without a result when the run ends will never get one.
+function closed(round, status) {
+  const items = round.items.map((item) => {
+    if (item.kind === "tool" && item.phase !== "done") return { ...item, phase: "abandoned", isComplete: true };
+    if (item.kind === "text" && !item.isDone) return { ...item, isDone: true, isPartial: status !== "succeeded" };
+    if (item.kind === "approval" && item.isOpen) return { ...item, isOpen: false };
+    return item;
+  });
+  return { ...round, items, status, statusText: "" };
+}
+
+const changes = {
+  attempt(round, event) {
+    const gone = new Set(event.discarded ?? []);
+    const items = round.items.filter((item) => !gone.has(item.id) && !gone.has(item.messageId));
+    return { ...round, items, status: "running", statusText: round.attempt > 1 ? "Starting again where the server stopped" : "" };
+  },
+  message: (round, event) => storedMessage(round, event.message, true),
+  content: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, text: item.text + event.content })),
+  reasoning: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, reasoning: item.reasoning + event.content })),
+  tool_call(round, event) {
+    const call = event.tool_call;
+    const id = event.tool_call_id ?? call.id;
+    return withItem(round, id, () => newTool(id), (item) => {
+      const isComplete = item.isComplete || Boolean(call.function.complete);
+      return {
+        ...item, name: call.function.name || item.name, args: call.function.arguments ?? item.args, messageId: event.message_id ?? item.messageId, isComplete,
+        phase: item.phase === "writing" && isComplete ? "ready" : item.phase,
+      };
+    });
+  },
+  tool_start: (round, event) => withItem(round, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({
+    ...item, name: event.tool_name || item.name, phase: "running", isComplete: true, startedAt: event.timestamp,
+  })),
+  tool_end: (round, event) => withItem({ ...round, evidenceAt: event.timestamp }, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({
+    ...item, name: event.tool_name || item.name, phase: "done", isComplete: true, isError: event.status === "error",
+    output: event.tool_output ?? "", elapsedMs: event.elapsed_ms ?? null, endedAt: event.timestamp,
+  })),
+  status: (round, event) => ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
+  usage: (round, event) => ({ ...round, usage: addUsage(round.usage, event), model: event.operation === "title" ? round.model : (event.model ?? round.model) }),
+  approval_required: (round, event) => ({
+    ...withItem(round, event.approval_id ?? "approval", () => ({ kind: "approval", id: event.approval_id ?? "approval", isOpen: true, text: event.text ?? "" }), (item) => item),
+    status: "waiting_approval",
+  }),
+  approval_resolved: (round, event) => ({
+    ...withItem(round, event.approval_id ?? "approval", () => ({ kind: "approval", id: event.approval_id ?? "approval", isOpen: false, text: "" }), (item) => ({ ...item, isOpen: false })),
+    status: "running",
+  }),
+  error: (round, event) => ({ ...round, error: { text: event.error || "Something went wrong.", code: event.code ?? "" } }),
+  stopped: (round, event) => ({ ...round, stopped: event.reason || "user" }),
+  done(round, event) {
+    const next = closed(round, event.status);
+    const usage = addUsage(null, event.usage) ?? next.usage;
+    if (event.status === "failed" && !next.error) return { ...next, usage, error: { text: event.reason || "Something went wrong.", code: "" } };
+    if (event.status === "stopped" && !next.stopped) return { ...next, usage, stopped: event.reason || "user" };
+    return { ...next, usage };
+  },
+};
+
+export function reduce(view, event) {
+  if (typeof event.seq !== "number" || typeof event.round !== "number") return view;
+  const known = view.rounds.find((round) => round.round === event.round);
+  // An older attempt is a worker that was given up; a lower number was seen before.
+  if (known && (event.attempt ?? 1) < known.attempt) return view;
+  const isNewAttempt = known && (event.attempt ?? 1) > known.attempt;
+  if (known && event.seq <= known.seq && !isNewAttempt) return view;
+  const cursor = `${event.round}.${event.seq}`;
+  if (event.type === "snapshot") return snapshot(view, event, cursor);
+  const title = event.type === "title" ? event.title : view.title;
+  return withRound({ ...view, title, cursor }, event.round, (round) => {
+    const base = { ...round, seq: event.seq, attempt: event.attempt ?? 1, runId: event.run_id ?? round.runId };
+    if (base.status === "pending" || base.status === "queued") base.status = "running";
+    if (event.type !== "usage" && event.type !== "title" && event.type !== "log") base.statusText = "";
+    return changes[event.type]?.(base, event) ?? base;
+  });
+}
+
+// Rounds from stored messages. Those of `active` get no content: replay brings it.
+export function fromHistory(messages, active = null) {
+  let view = emptyView();
+  let last = 0;
+  for (const message of messages) {
+    const number = message.metadata?.round ?? (message.role === "user" ? last + 1 : Math.max(last, 1));
+    last = Math.max(last, number);
+    view = withRound(view, number, (round) => {
+      if (active && number === active.round && message.role !== "user") return round;
+      return storedMessage({ ...round, runId: message.metadata?.run_id ?? round.runId }, message, false);
+    });
+  }
+  const rounds = view.rounds.map((round) => {
+    if (active && round.round === active.round) return { ...round, status: active.status, runId: active.run_id ?? active.id };
+    if (active && round.round > active.round) return { ...round, status: "pending" };
+    const status = round.error ? "failed" : round.stopped ? "stopped" : "succeeded";
+    return { ...closed(round, status), seq: Infinity, attempt: Infinity };
+  });
+  return { ...view, rounds };
+}
+
+function snapshot(view, event, cursor) {
+  const run = event.run;
+  const fresh = fromHistory(event.messages);
+  let next = { ...view, title: event.title ?? view.title, cursor };
+  const first = Math.min(run.round, ...fresh.rounds.map((round) => round.round));
+  next.rounds = [...view.rounds.filter((round) => round.round < first || round.round > run.round), ...fresh.rounds];
+  next.rounds.sort((a, b) => a.round - b.round);
+  next = withRound(next, run.round, (round) => {
+    let current = { ...round, items: round.items.map(reopened), seq: event.seq, attempt: event.attempt ?? 1, runId: run.id, status: run.status };
+    for (const call of event.tool_calls ?? []) {
+      current = withItem(current, call.id, () => newTool(call.id), (item) => ({ ...item, ...fromRow(call) }));
+    }
+    if (run.error) current.error = { text: errorText(run.error), code: "" };
+    return ACTIVE.has(run.status) ? current : closed(current, run.status);
+  });
+  return next;
+}
+
+const reopened = (item) => (item.phase === "abandoned" ? { ...item, phase: "ready" } : item);
+
+function fromRow(call) {
+  const isDone = call.output !== null && call.output !== undefined && call.status !== "running";
+  return {
+    name: call.name, args: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {}),
+    isComplete: true, messageId: call.message_id ?? null, output: isDone ? call.output : null, isError: ["error", "failed"].includes(call.status),
+    elapsedMs: call.elapsed_ms ?? null, phase: isDone ? "done" : call.status === "running" ? "running" : "ready",
+  };
+}

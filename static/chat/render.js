@@ -1,0 +1,173 @@
+// The view → the conversation's nodes. Keyed by round and item: what did not
+// change is not touched, so folds, selections and scroll positions stay.
+
+import { button, h, icon, patchChildren, spinner } from "./dom.js";
+import { renderMarkdown } from "./markdown.js";
+import { roundEnd } from "./roundend.js";
+import { clock, longDay } from "./times.js";
+import { toolCard, updateToolCard } from "./toolcard.js";
+
+export class Thread {
+  #rounds = new Map();
+  #outbox = null;
+
+  // context: {prompt(device), isSimulated(), onAct(name, detail)}
+  constructor(column, context) {
+    this.column = column;
+    this.context = context;
+  }
+
+  clear(...placeholder) {
+    this.#rounds.clear();
+    this.#outbox = null;
+    this.column.replaceChildren(...placeholder);
+  }
+
+  render(view, outbox) {
+    if (this.#rounds.size === 0) this.column.replaceChildren();
+    const kept = new Set(view.rounds.map((round) => round.round));
+    for (const [number, part] of this.#rounds) {
+      if (kept.has(number)) continue;
+      part.section.remove();
+      this.#rounds.delete(number);
+    }
+    let day = "";
+    let previous = null;
+    for (const round of view.rounds) {
+      let part = this.#rounds.get(round.round);
+      if (!part) {
+        part = newPart(round);
+        this.#rounds.set(round.round, part);
+      }
+      const after = previous ? previous.nextSibling : this.column.firstChild;
+      if (part.section !== after) this.column.insertBefore(part.section, after);
+      previous = part.section;
+      const today = longDay(round.ask?.at);
+      const label = today && today !== day ? today : "";
+      if (today) day = today;
+      if (part.round !== round || part.day !== label) this.#update(part, round, label);
+    }
+    this.#renderOutbox(outbox);
+  }
+
+  #update(part, round, day) {
+    if (part.day !== day || !part.dayNode) {
+      part.dayNode?.remove();
+      part.dayNode = h("p", { class: "day" }, day);
+      if (day) part.section.prepend(part.dayNode);
+      part.day = day;
+    }
+    if (part.ask !== round.ask || part.status !== round.status) {
+      part.askNode.replaceChildren(...askNodes(round));
+      part.askNode.classList.toggle("ask--queued", round.status === "pending");
+    }
+    part.ask = round.ask;
+    part.status = round.status;
+    part.round = round;
+    this.#updateItems(part, round);
+  }
+
+  #updateItems(part, round) {
+    const kept = new Set(round.items.map((item) => item.id));
+    for (const [id, hop] of part.hops) {
+      if (kept.has(id)) continue;
+      hop.node.remove();
+      part.hops.delete(id);
+    }
+    round.items.forEach((item, index) => {
+      const isLast = index === round.items.length - 1;
+      let hop = part.hops.get(item.id);
+      if (!hop) {
+        hop = { node: h("li", { class: "hop" }), item: null, isLast: null };
+        part.hops.set(item.id, hop);
+      }
+      if (part.list.children[index] !== hop.node) part.list.insertBefore(hop.node, part.list.children[index] ?? null);
+      if (hop.item !== item || hop.isLast !== isLast) renderers[item.kind](hop, item, isLast, this.context);
+      hop.item = item;
+      hop.isLast = isLast;
+    });
+    const end = roundEnd(round, this.context);
+    if (!end) part.end?.remove();
+    else if (!part.end?.isConnected) part.list.append(end);
+    else if (part.end.isEqualNode(end)) return;
+    else part.end.replaceWith(end);
+    part.end = end;
+  }
+
+  #renderOutbox(outbox) {
+    if (outbox === this.#outbox) return;
+    this.column.querySelector("#outbox")?.remove();
+    this.#outbox = outbox;
+    if (!outbox) return;
+    const note = outbox.state === "sending"
+      ? h("span", { class: "ask__meta" }, spinner(), "Sending")
+      : h("div", { class: "note note--bad", role: "alert" }, icon("alert"), h("div", { class: "note__body" },
+        h("h3", { class: "note__title" }, "Not sent"), h("p", {}, outbox.error),
+        h("div", { class: "note__acts" },
+          button("Retry", { onclick: () => this.context.onAct("resend") }, icon("retry"), "Retry"),
+          button("Back to the field", { class: "btn btn--quiet", onclick: () => this.context.onAct("take-back") }))));
+    this.column.append(h("section", { class: "run", id: "outbox", "aria-label": "Message not sent yet" },
+      h("div", { class: "ask ask--queued" }, h("p", { class: "ask__text", dir: "auto" }, outbox.text), note)));
+  }
+}
+
+function newPart(round) {
+  const askNode = h("div", { class: "ask" });
+  const list = h("ol", { class: "hops" });
+  const section = h("section", { class: "run", "aria-label": `Round ${round.round}` }, askNode, list);
+  return { section, askNode, list, hops: new Map(), end: null, round: null, ask: undefined, status: null, day: null, dayNode: null };
+}
+
+function askNodes(round) {
+  if (!round.ask) return [];
+  const text = h("p", { class: "ask__text", dir: "auto" }, round.ask.text);
+  if (round.status === "pending") return [text, h("span", { class: "ask__meta" }, icon("clock", "icon--sm"), "Sent when this answer ends")];
+  const at = clock(round.ask.at);
+  return [text, ...(at ? [h("time", { class: "ask__meta num", datetime: round.ask.at }, at)] : [])];
+}
+
+const mark = (...children) => h("span", { class: "hop__mark" }, ...children);
+
+const renderers = {
+  text(hop, item, isAnswer) {
+    hop.node.className = `hop hop--text${isAnswer ? " hop--answer" : ""}`;
+    if (!hop.prose) {
+      hop.prose = h("div", { class: "prose", dir: "auto" });
+      hop.think = h("div", { class: "think__frame" });
+      hop.node.replaceChildren(mark(icon("hop")), h("article", {}, hop.think, hop.prose));
+    }
+    if (item.reasoning !== hop.item?.reasoning) reasoning(hop, item);
+    if (item.text !== hop.item?.text || item.isDone !== hop.item?.isDone) {
+      const fragment = renderMarkdown(item.text);
+      if (!item.isDone && item.text) (lastLine(fragment) ?? fragment).append(h("span", { class: "caret" }));
+      patchChildren(hop.prose, fragment.childNodes);
+    }
+  },
+  tool(hop, item, _isLast, context) {
+    hop.card ??= toolCard();
+    const { className, markNode } = updateToolCard(hop.card, item, context);
+    hop.node.className = `hop ${className}`.trim();
+    if (!hop.node.firstChild) hop.node.append(mark(markNode), hop.card.node);
+    else hop.node.firstChild.replaceChildren(markNode);
+  },
+  approval(hop, item) {
+    hop.node.className = `hop${item.isOpen ? " is-waiting" : ""}`;
+    const title = item.isOpen ? "A change waits for a decision" : "Decided";
+    hop.node.replaceChildren(mark(icon(item.isOpen ? "hand" : "check")), h("div", { class: item.isOpen ? "note note--wait" : "note" }, h("div", { class: "note__body" },
+      h("h3", { class: "note__title" }, title), item.text ? h("p", {}, item.text) : null)));
+  },
+};
+
+function reasoning(hop, item) {
+  const fold = hop.think.querySelector("details");
+  if (!item.reasoning) return hop.think.replaceChildren();
+  if (fold) fold.querySelector("p").textContent = item.reasoning;
+  else hop.think.replaceChildren(h("details", { class: "think" }, h("summary", {}, "Thinking", icon("right", "icon--sm icon--dir tool__chev")), h("p", { dir: "auto" }, item.reasoning)));
+  return undefined;
+}
+
+function lastLine(fragment) {
+  let element = fragment.lastElementChild;
+  while (element && element.matches("ul, ol, li, blockquote") && element.lastElementChild) element = element.lastElementChild;
+  return element?.matches("p, li, h3, h4") ? element : null;
+}

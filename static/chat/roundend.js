@@ -1,0 +1,59 @@
+// The end of a round: at work, failed, stopped or the line of facts.
+
+import { button, h, icon, iconButton, spinner } from "./dom.js";
+import { clock, count } from "./times.js";
+
+const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
+
+export function roundEnd(round, context) {
+  if (round.status === "pending") return null;
+  if (ACTIVE.has(round.status)) return working(round);
+  const parts = [];
+  if (round.error) parts.push(failure(round, context));
+  parts.push(foot(round, context));
+  return h("li", { class: `hop hop--end${round.error ? " is-failed" : ""}` }, ...(round.error ? [h("span", { class: "hop__mark" }, icon("x"))] : []), ...parts);
+}
+
+function working(round) {
+  const last = round.items.at(-1);
+  const isVisible = last && ((last.kind === "tool" && ["writing", "running"].includes(last.phase)) || (last.kind === "text" && last.text && !last.isDone) || last.kind === "approval");
+  if (isVisible && !round.statusText) return null;
+  const words = round.statusText || { queued: "Waiting for a worker", stopping: "Stopping", waiting_approval: "Waiting for a decision" }[round.status] || "Thinking";
+  return h("li", { class: "hop hop--text is-running" }, h("span", { class: "hop__mark" }, spinner()), h("p", { class: "soft work" }, words));
+}
+
+function failure(round, context) {
+  const { code, text } = round.error;
+  const hasParts = round.items.length > 0;
+  const acts = [button("Retry", { onclick: () => context.onAct("ask", round.ask?.text) }, icon("retry"), "Retry")];
+  if (code === "llm_not_configured") acts.unshift(button("Set up a model", { class: "btn btn--primary", onclick: () => context.onAct("settings") }));
+  if (code === "project_not_opened") acts.unshift(button("Open project", { class: "btn btn--primary", onclick: () => context.onAct("open-project") }));
+  return h("div", { class: "note note--bad", role: "alert" }, icon("alert"), h("div", { class: "note__body" },
+    h("h3", { class: "note__title" }, code === "llm_not_configured" ? "No model is set up" : "The answer could not be finished"),
+    h("p", { dir: "auto" }, text),
+    hasParts ? h("p", {}, "What was written and run so far is kept.") : null,
+    h("div", { class: "note__acts" }, ...acts)));
+}
+
+function foot(round, context) {
+  const answer = round.items.findLast((item) => item.kind === "text");
+  const lab = round.lab ?? (context.isSimulated() ? "simulated" : "real");
+  const isOffline = context.isOffline(round.model);
+  const facts = [
+    isOffline ? null : round.model,
+    round.usage ? `${count(round.usage.input)} in` : null,
+    round.usage ? `${count(round.usage.output)} out` : null,
+    round.evidenceAt ? `${lab} lab, read ${clock(round.evidenceAt)}` : lab === "simulated" ? "simulated lab" : null,
+  ].filter(Boolean);
+  const isPartial = round.status !== "succeeded" || answer?.isPartial;
+  const badge = round.stopped ? (round.stopped === "user" ? "Stopped by you" : `Stopped: ${round.stopped}`) : isPartial && answer ? "Not finished" : "";
+  return h("div", { class: "foot" },
+    answer?.text ? h("span", { class: "foot__acts" },
+      iconButton("copy", "Copy answer", { onclick: () => context.onAct("copy", answer.text) }),
+      iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
+    badge ? h("span", { class: "badge" }, icon("stop"), badge) : null,
+    round.stopped && !answer ? h("span", { class: "faint" }, "Nothing was written yet; what ran is kept.") : null,
+    round.stopped ? button("Ask again", { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,
+    isOffline ? h("span", { class: "badge badge--sim" }, icon("list"), "Offline model") : null,
+    h("span", { class: "foot__facts" }, ...facts.map((fact) => h("span", {}, fact))));
+}
