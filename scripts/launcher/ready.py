@@ -14,9 +14,7 @@ PROGRESS_SECONDS = 5.0
 HOPELESS_EXITS = 3
 
 
-async def wait_until_ready(
-    address: str, children: Sequence[Child], *, limit: float = READY_SECONDS
-) -> None:
+async def wait_until_ready(address: str, children: Sequence[Child]) -> None:
     """Returns at the first 200 of /healthz with every process up."""
     clock = asyncio.get_running_loop().time
     started, said = clock(), clock()
@@ -27,9 +25,9 @@ async def wait_until_ready(
         is_up = all(child.running for child in children)
         if await is_healthy(address) and is_up:
             return
-        if clock() - started > limit:
+        if clock() - started > READY_SECONDS:
             late = next((child for child in children if child.exits), children[0])
-            raise _not_up(late, f"is not up after {limit:.0f} s")
+            raise _not_up(late, f"is not up after {READY_SECONDS:.0f} s")
         if clock() - said > PROGRESS_SECONDS:
             said = clock()
             say(f"  {said - started:4.0f} s  starting {children[0].name}")

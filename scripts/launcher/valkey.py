@@ -40,13 +40,15 @@ def find_server() -> str:
 def socket_path(data_dir: Path) -> Path:
     """In DATA_DIR where the path is short and plain, else in a private short folder."""
     path = data_dir / "run" / "valkey.sock"
-    is_plain = re.fullmatch(r"[\w./-]+", str(path), re.ASCII)
-    if not is_plain or len(str(path)) > SOCKET_BYTES:
+    if not _is_usable(path):
         digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
-        folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
-        if len(str(folder)) > SOCKET_BYTES - 50:
-            folder = Path("/tmp")
-        path = folder / f"copilot-{os.getuid()}-{digest}" / "valkey.sock"
+        folders = (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp")
+        paths = (
+            Path(folder) / f"copilot-{os.getuid()}-{digest}" / "valkey.sock"
+            for folder in folders
+            if Path(folder).is_absolute() and Path(folder).is_dir()
+        )
+        path = next(filter(_is_usable, paths))
     _make_private(path.parent)
     return path
 
@@ -92,6 +94,12 @@ async def answers(socket: Path) -> bool:
                 writer.close()
     except (OSError, TimeoutError):
         return False
+
+
+def _is_usable(path: Path) -> bool:
+    """Short enough for the kernel, and plain: three libraries read it as a URL."""
+    is_plain = re.fullmatch(r"[\w./-]+", str(path), re.ASCII)
+    return bool(is_plain) and len(str(path)) <= SOCKET_BYTES
 
 
 def _make_private(folder: Path) -> None:

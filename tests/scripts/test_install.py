@@ -1,10 +1,10 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from scripts import install
 from scripts.install import InstallError, ensure_environment, explain
 
@@ -18,7 +18,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def without_pip(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
+def without_pip(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Records pip's calls; making the environment stays real."""
     calls: list[list[str]] = []
     real = install.run_with_progress
@@ -32,7 +32,7 @@ def without_pip(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
         return 0, ["Collecting nothing"]
 
     monkeypatch.setattr(install, "run_with_progress", run)
-    yield calls
+    return calls
 
 
 def make_pip_script(root: Path) -> None:

@@ -2,6 +2,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+
 from scripts.launcher import checks
 from scripts.launcher.errors import LaunchError
 

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from scripts.launcher.config import (
     Config,
     children_environ,

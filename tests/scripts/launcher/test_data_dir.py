@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from scripts.install import ROOT
 from scripts.launcher import data_dir
 from scripts.launcher.errors import LaunchError

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from scripts.launcher import output
 from scripts.launcher.output import Output
 

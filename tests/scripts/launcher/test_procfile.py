@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from scripts.install import ROOT
 from scripts.launcher import procfile
 from scripts.launcher.errors import LaunchError

@@ -3,6 +3,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from scripts.launcher import upgrade
 from scripts.launcher.errors import LaunchError
 
