@@ -152,3 +152,17 @@ def test_arguments_are_handed_to_the_environments_python(
     install.main(["--dev", "-m", "scripts.test"])
 
     assert replaced == [[str(root / ".venv/bin/python"), "-m", "scripts.test"]]
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_pin_is_exact_constrained_and_explained(name: str) -> None:
+    lines = (install.ROOT / name).read_text().splitlines()
+    pins = [line.split(" ;")[0].strip() for line in lines if line[:1] not in "#-"]
+    constraints = (install.ROOT / "constraints.txt").read_text().splitlines()
+    explained = (install.ROOT / "docs/dependencies.md").read_text()
+
+    for pin in pins:
+        package, _, version = pin.partition("==")
+        assert version
+        assert f"{package.partition('[')[0]}=={version}" in constraints
+        assert f"| {package} | {version} |" in explained
