@@ -202,6 +202,6 @@ def explain(lines: Sequence[str]) -> str:
     if missing:
         return (
             f"There is no {missing.group(1)} for this Python and platform. CPython"
-            " 3.11 to 3.14 on Linux (glibc 2.28 or newer) or macOS has all packages."
+            " 3.11 to 3.14 on Linux with glibc 2.28 or newer has all packages."
         )
     return "Installing failed:\n  " + "\n  ".join(lines[-15:])
