@@ -88,9 +88,10 @@ def _publish(run: Run) -> None:
 def _close_open_work(run: Run) -> None:
     """No call is left open: each gets a result, so that the next round is valid."""
     now = timezone.now()
-    run.llm_calls.filter(status=LLMCall.Status.STARTED).update(
-        status=LLMCall.Status.STOPPED, finished_at=now
-    )
+    # A title may still be under way; it settles its own call.
+    run.llm_calls.filter(status=LLMCall.Status.STARTED).exclude(
+        operation=LLMCall.Operation.TITLE
+    ).update(status=LLMCall.Status.STOPPED, finished_at=now)
     open_states = [ToolCall.Status.PENDING, ToolCall.Status.RUNNING]
     open_calls = run.tool_calls.filter(result=None).select_related("message")
     for call in open_calls:

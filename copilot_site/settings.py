@@ -1,5 +1,6 @@
 """All settings, read from the environment; docs/operations.md lists them."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,15 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-ACCESS_TOKEN_MINUTES = env.int("ACCESS_TOKEN_MINUTES", default=1440)
+SIMPLE_JWT: dict[str, Any] = {
+    "ACCESS_TOKEN_LIFETIME": timedelta(
+        minutes=env.int("ACCESS_TOKEN_MINUTES", default=1440)
+    ),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=env.int("REFRESH_TOKEN_DAYS", default=30)),
+    "USER_ID_CLAIM": "sub",
+    # A changed password makes all earlier tokens worthless.
+    "CHECK_REVOKE_TOKEN": True,
+}
 
 # --- Language, time, logs ----------------------------------------------------------
 LANGUAGE_CODE = "en"

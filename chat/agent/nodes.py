@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 from chat.agent.state import (
@@ -162,17 +163,16 @@ def after_gate(state: State, runtime: Runtime[Context]) -> list[Send] | str:
     sends, changes = [], []
     for call in open_calls(state["messages"]):
         request = _request(call, runtime.context)
-        tool = runtime.context.tools.get(request.name)
-        is_change = tool is not None and _effect(tool, request) == Effect.CHANGE
+        changes_lab = is_change(request, runtime.context.tools)
         payload: ToolInput = {
             "call": {
                 "id": request.id,
                 "name": request.name,
                 "arguments": request.arguments,
             },
-            "after": list(changes) if is_change else [],
+            "after": list(changes) if changes_lab else [],
         }
-        if is_change:
+        if changes_lab:
             changes.append(request.id)
         sends.append(Send("tool", payload))
     return sends or "model"
@@ -199,9 +199,14 @@ def _request(call: dict[str, Any], context: Context) -> CallRequest:
     return CallRequest(id=call["id"], name=call["name"], arguments=raw)
 
 
-def _effect(tool: Tool, call: CallRequest) -> Effect:
-    arguments = call.parsed()
-    return Effect.READ if arguments is None else tool.effect(arguments)
+def is_change(call: CallRequest, tools: Mapping[str, Tool[Any]]) -> bool:
+    """Whether running the call changes the lab; unknown tools run nothing."""
+    tool, arguments = tools.get(call.name), call.parsed()
+    return (
+        tool is not None
+        and arguments is not None
+        and tool.effect(arguments) == Effect.CHANGE
+    )
 
 
 def _turn(context: Context, call_id: str) -> asyncio.Event:

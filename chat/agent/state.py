@@ -64,7 +64,7 @@ class Context:
     """What a run lends its graph; holds nothing that must stay secret."""
 
     journal: Journal
-    tools: dict[str, Tool]
+    tools: dict[str, Tool[Any]]
     system_prompt: Callable[[], Awaitable[str]]
     step_limit: int
     output_limit: int

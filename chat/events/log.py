@@ -50,6 +50,7 @@ return 1
 
 # Numbered by the script, after whatever was written last. ARGV: attempt, length,
 # seconds to live, channel, message, lowest number, then events without their number.
+# Where the log was lost, numbers jump beyond any cursor that it may have given out.
 CONTINUE = """
 local top = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 local seq = tonumber(ARGV[6])
@@ -57,6 +58,8 @@ if top[1] then
   local attempt, last = string.match(top[1][1], '(%d+)-(%d+)')
   if tonumber(attempt) > tonumber(ARGV[1]) then return -1 end
   if tonumber(last) > seq then seq = tonumber(last) end
+elseif seq > 0 then
+  seq = seq + 10000
 end
 for i = 7, #ARGV do
   seq = seq + 1

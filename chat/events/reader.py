@@ -7,11 +7,11 @@ back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for th
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from channels.db import DatabaseSyncToAsync
 from chat.events.address import RunAddress
 from chat.events.feed import Feed
 from chat.events.log import Entry, read_log
 from chat.events.snapshot import RowState, state_of
+from copilot_site.lib.orm import in_orm_thread
 from django.conf import settings
 from redis.exceptions import RedisError
 
@@ -31,12 +31,6 @@ class Heartbeat:
     """Nothing happened for a while; `status` is the run's in the database."""
 
     status: str
-
-
-def in_thread(function):  # type: ignore[no-untyped-def]
-    """Database work of a stream: in a shared thread, its connection given back."""
-    # A thread bound to the request would stay for as long as the stream does.
-    return DatabaseSyncToAsync(function, thread_sensitive=False)
 
 
 async def follow(
@@ -64,7 +58,7 @@ async def follow(
                     entries = None
                 continue
             if not await feed.wait(seq, settings.HEARTBEAT_SECONDS):
-                state = await in_thread(state_of)(address, seq)
+                state = await in_orm_thread(state_of)(address, seq)
                 if state.is_over and state.seq > seq:
                     # Its last events never reached the log.
                     yield Batch(state.entries, is_last=True)
@@ -82,7 +76,7 @@ async def _replay(address: RunAddress, seq: int) -> Batch | None:
     unbroken = _unbroken(page, seq)
     if unbroken:
         return Batch(unbroken, _has_done(unbroken))
-    state: RowState = await in_thread(state_of)(address, seq)
+    state: RowState = await in_orm_thread(state_of)(address, seq)
     if state.is_over:
         # Also for a cursor beyond the end: it comes from a log that is no more.
         return Batch(state.entries, is_last=True)

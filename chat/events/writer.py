@@ -19,7 +19,6 @@ from chat.events.redis import redis
 from chat.events.vocabulary import (
     AttemptStarted,
     Content,
-    Done,
     Event,
     Reasoning,
     encode,
@@ -77,7 +76,6 @@ class RunLog:
         """Number the event and send it soon; returns its number."""
         self._close_text()
         self._add(event)
-        self._is_over = self._is_over or isinstance(event, Done)
         self._flusher.wake(self)
         return self.seq
 
@@ -87,6 +85,16 @@ class RunLog:
 
     def reasoning(self, message_id: str, piece: str) -> None:
         self._put_text(Reasoning, message_id, piece)
+
+    def mark(self) -> int:
+        """Number of the last event, with all text so far in it."""
+        self._close_text()
+        return self.seq
+
+    def close(self) -> int:
+        """From here on only the closing events may follow; the last number so far."""
+        self._is_over = True
+        return self.mark()
 
     async def flush(self, seconds: float = 1.0) -> None:
         """Wait until all is sent, but not longer than `seconds`."""
@@ -116,6 +124,11 @@ class RunLog:
         """What could not be sent (for the flusher)."""
         self._pending[:0] = entries
         del self._pending[:-_PENDING_LIMIT]
+
+    @property
+    def is_over(self) -> bool:
+        """Only the closing events may follow."""
+        return self._is_over
 
     @property
     def seconds_to_live(self) -> int:

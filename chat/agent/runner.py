@@ -1,0 +1,228 @@
+"""One run, from claimed to finished: the only boundary at which its errors end."""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any
+
+from chat.agent.checkpoints import Checkpoints
+from chat.agent.context import RunContext, lab_of, load_context, system_prompt
+from chat.agent.graph import build_graph
+from chat.agent.nodes import is_change
+from chat.agent.record import LeaseLost, RunRecord, keep_saving
+from chat.agent.state import Context, State, current_lab, current_model
+from chat.agent.titles import make_title
+from chat.agent.tools import TOOLS
+from chat.ending import end_run
+from chat.events.address import RunAddress, user_group
+from chat.events.vocabulary import MessageStored, TitleChanged
+from chat.events.writer import RunLog
+from chat.history import openai_message
+from chat.models import Message, Run
+from chat.models.run import EXECUTING, Status
+from channels.layers import get_channel_layer
+from copilot_site.lib.errors import UserFacingError
+from copilot_site.lib.orm import in_orm_thread
+from copilot_site.lib.secret_values import mask
+from django.conf import settings
+from langgraph.errors import GraphRecursionError
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+_FAILED = "Something went wrong. The operator finds the details in the log."
+# A title that takes longer than the answer arrives on the user's own channel.
+_TITLE_SECONDS = 30.0
+
+
+class Execution:
+    """One attempt at a run on this worker's loop; can be told to end."""
+
+    def __init__(self, run: Run, checkpoints: Checkpoints) -> None:
+        self.run = run
+        self._checkpoints = checkpoints
+        self._task: asyncio.Task[None] | None = None
+        self._end: Status | None = None
+        self._reason = ""
+        self._is_abandoned = False
+
+    def stop(self, reason: str) -> None:
+        """A person's stop: what was said is kept."""
+        self._cancel(Status.STOPPED, reason)
+
+    def abandon(self) -> None:
+        """The lease is lost: another worker goes on, this one writes nothing."""
+        self._is_abandoned = True
+        self._cancel(None, "")
+
+    def _cancel(self, end: Status | None, reason: str) -> None:
+        if self._task is not None and not self._task.done() and self._end is None:
+            self._end, self._reason = end, reason
+            self._task.cancel()
+
+    async def execute(self) -> None:
+        """Returns when the run has ended or is another worker's."""
+        run = self.run
+        log = RunLog(RunAddress.of(run), run.attempt)
+        log.on_fenced = self.abandon
+        status, error, code, reason = Status.SUCCEEDED, "", "", ""
+        self._task = asyncio.create_task(self._work(log))
+        try:
+            await self._task
+        except LeaseLost:
+            return
+        except asyncio.CancelledError:
+            if self._is_abandoned or self._end is None:
+                return
+            status, reason = self._end, self._reason
+        except UserFacingError as exc:
+            status, error, code = Status.FAILED, mask(str(exc)), exc.code
+        except TimeoutError:
+            status, code = Status.FAILED, "time_limit"
+            error = "The run took longer than allowed and was ended."
+        except GraphRecursionError:
+            status, code = Status.FAILED, "step_limit"
+            error = "The copilot took too many steps without a final answer."
+        except Exception:
+            logger.exception("Run %s failed", run.pk)
+            status, error, code = Status.FAILED, _FAILED, "internal_error"
+        await self._finish(log, status, reason=reason, error=error, code=code)
+
+    async def _work(self, log: RunLog) -> None:
+        run = self.run
+        if run.attempt > settings.MAX_ATTEMPTS:
+            await log.open([], floor=run.saved_seq)
+            raise AttemptsUsedUp
+        context = await in_orm_thread(load_context)(run)
+        facts = {}
+        if context.project is not None:
+            server = context.project.server
+            facts["lab"] = "simulated" if server.is_simulated else "real"
+        record = RunRecord(run, log, context.choice, facts)
+        discarded = await in_orm_thread(record.resume)()
+        await log.open(discarded, floor=run.saved_seq)
+        if run.attempt > 1:
+            changes = {
+                call.id for call in record.open_requests() if is_change(call, TOOLS)
+            }
+            await in_orm_thread(record.unknown_outcomes)(changes)
+            context = await in_orm_thread(load_context)(run)
+        question = await in_orm_thread(_question)(run)
+        if log.seq <= 1:
+            log.put(MessageStored(openai_message(question)))
+        title = self._start_title(log, context, question)
+        saving = asyncio.create_task(keep_saving(record))
+        try:
+            async with asyncio.timeout(settings.RUN_TIME_LIMIT):
+                await self._ask(record, context)
+        finally:
+            saving.cancel()
+            if title is not None:
+                # One that is late arrives on the user's channel, after `done`.
+                title.add_done_callback(_background.discard)
+                _background.add(title)
+
+    async def _ask(self, record: RunRecord, context: RunContext) -> None:
+        """Run the graph. Model and lab, with their keys, live only while it runs."""
+        lab = lab_of(context)
+        model_token = current_model.set(context.model)
+        lab_token = current_lab.set(lab)
+        thread = self.run.session.thread_id
+        project_id = context.project.project_id if context.project else ""
+        try:
+            async with self._checkpoints.of(project_id) as saver:
+                # What a dead attempt left there is older than the rows.
+                await saver.adelete_thread(thread)
+                graph = build_graph(saver)
+                state: State = {"messages": context.messages, "steps": 0}
+                await graph.ainvoke(
+                    state,
+                    {
+                        "configurable": {
+                            "thread_id": thread,
+                            "project_id": project_id,
+                        },
+                        "metadata": {"user_id": str(self.run.session.user_id)},
+                        "recursion_limit": settings.STEP_LIMIT * 4 + 10,
+                    },
+                    context=Context(
+                        journal=record,
+                        tools=TOOLS,
+                        system_prompt=system_prompt(context, lab),
+                        step_limit=settings.STEP_LIMIT,
+                        output_limit=settings.TOOL_OUTPUT_LENGTH,
+                    ),
+                    durability="async",
+                )
+                await saver.adelete_thread(thread)
+        finally:
+            current_lab.reset(lab_token)
+            current_model.reset(model_token)
+            if context.client is not None:
+                await context.client.aclose()
+
+    def _start_title(
+        self, log: RunLog, context: RunContext, question: Message
+    ) -> asyncio.Task[None] | None:
+        session = self.run.session
+        if session.title or self.run.round != 1:
+            return None
+        return asyncio.create_task(self._title(log, context, question.content))
+
+    async def _title(self, log: RunLog, context: RunContext, question: str) -> None:
+        try:
+            async with asyncio.timeout(_TITLE_SECONDS):
+                title = await make_title(
+                    self.run, question, context.choice, context.model
+                )
+        except TimeoutError:
+            return
+        if title is None:
+            return
+        if not log.is_over:
+            log.put(TitleChanged(title))
+        event = {
+            "type": "title",
+            "session_id": self.run.session.thread_id,
+            "title": title,
+        }
+        with contextlib.suppress(RedisError, OSError):
+            await get_channel_layer().group_send(
+                user_group(self.run.session.user_id),
+                {"type": "user.event", "event": event},
+            )
+
+    async def _finish(
+        self, log: RunLog, status: Status, *, reason: str, error: str, code: str
+    ) -> None:
+        # Row first, then events: no client may hear of a state it cannot read.
+        closing = await in_orm_thread(end_run)(
+            self.run,
+            EXECUTING,
+            status,
+            last_seq=log.close(),
+            reason=reason,
+            error=error,
+            error_code=code,
+        )
+        for event in closing or []:
+            log.put(event)
+        await log.flush()
+
+
+class AttemptsUsedUp(UserFacingError):
+    code = "attempts_used_up"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The worker died each time it tried to answer this. "
+            "An operator should look at the worker's log."
+        )
+
+
+def _question(run: Run) -> Message:
+    return run.messages.filter(role=Message.Role.USER).order_by("sequence")[0]
+
+
+# Keeps late titles from being collected while they run.
+_background: set[asyncio.Task[Any]] = set()

@@ -1,0 +1,93 @@
+"""A title from the first message, made beside the answer; a person's always wins."""
+
+import logging
+import re
+
+from chat.agent.prompts import TITLE
+from chat.agent.record import end_llm_call, start_llm_call
+from chat.agent.translate import Answer, Assembler
+from chat.models import ChatSession, LLMCall, Run
+from copilot_site.lib.orm import in_orm_thread
+from django.db import transaction
+from django.db.models import F
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+from llmconfig.selection import ModelChoice
+
+logger = logging.getLogger(__name__)
+
+LENGTH = 40
+_FALLBACK_LENGTH = 28
+_QUESTION_LENGTH = 2_000
+
+
+async def make_title(
+    run: Run, question: str, choice: ModelChoice, model: BaseChatModel
+) -> str | None:
+    """The title as stored; None if a person named the session first."""
+    call = await in_orm_thread(start_llm_call)(run, choice, LLMCall.Operation.TITLE)
+    assembler = Assembler()
+    status, code = LLMCall.Status.FAILED, "title_failed"
+    try:
+        prompt = [SystemMessage(TITLE), HumanMessage(question[:_QUESTION_LENGTH])]
+        async for chunk in model.astream(prompt):
+            for _ in assembler.feed(chunk):  # type: ignore[arg-type]
+                pass
+        status, code = LLMCall.Status.SUCCEEDED, ""
+    except Exception as error:
+        # A title is never worth an error of the run.
+        logger.info("No title from the model: %s", type(error).__name__)
+    finally:
+        await in_orm_thread(_settle)(call, status, assembler.answer, code)
+    title = cleaned(assembler.answer.text) or fallback(question)
+    stored = await in_orm_thread(ChatSession.suggest_title)(run.session, title)
+    return title if stored else None
+
+
+def _settle(
+    call: LLMCall, status: LLMCall.Status, answer: Answer, error_code: str
+) -> None:
+    """End the call; after the run's end its tokens are added to the totals here."""
+    with transaction.atomic():
+        ChatSession.objects.select_for_update().filter(pk=call.session_id).first()
+        end_llm_call(
+            call,
+            status,
+            answer.usage,
+            reason=answer.finish_reason,
+            error_code=error_code,
+        )
+        if Run.objects.filter(pk=call.run_id, finished_at__isnull=False).exists():
+            read = answer.usage.input_tokens or 0
+            written = answer.usage.output_tokens or 0
+            for rows in (
+                Run.objects.filter(pk=call.run_id, input_tokens__isnull=False),
+                ChatSession.objects.filter(pk=call.session_id),
+            ):
+                rows.update(
+                    input_tokens=F("input_tokens") + read,
+                    output_tokens=F("output_tokens") + written,
+                )
+            ChatSession.objects.filter(pk=call.session_id).update(
+                total_tokens=F("total_tokens") + read + written
+            )
+
+
+def cleaned(text: str) -> str:
+    """One line, without thinking, tags, quotation marks, Markdown; cut at a word."""
+    text = re.sub(r"<think>.*?(</think>|$)", "", text, flags=re.DOTALL | re.IGNORECASE)
+    text = re.sub(r"<[^>]{0,100}>", "", text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = lines[0] if lines else ""
+    line = re.sub(r"^(title|titel|标题)\s*[:：]\s*", "", line, flags=re.IGNORECASE)
+    line = line.strip(" \t\"'“”„«»「」*_#`.").strip()
+    if len(line) <= LENGTH:
+        return line
+    head = line[: LENGTH - 1]
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head else head}…"
+
+
+def fallback(question: str) -> str:
+    """The beginning of what was asked."""
+    line = " ".join(question.split())
+    return line[:_FALLBACK_LENGTH] or "Untitled conversation"

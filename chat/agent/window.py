@@ -1,0 +1,79 @@
+"""A session's rows → the messages a model reads. The rows are the one truth."""
+
+from collections.abc import Iterable
+
+from chat.agent.translate import CallRequest
+from chat.history import newest_messages
+from chat.models import Message, Run
+from django.conf import settings
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+
+def window_of(run: Run) -> list[AnyMessage]:
+    """The newest whole rounds up to and with this run, oldest first."""
+    rows = newest_messages(run.session, limit=settings.HISTORY_MESSAGES)
+    rows = [row for row in rows if row.round <= run.round]
+    first_round = rows[0].round if rows else 0
+    if len(rows) == settings.HISTORY_MESSAGES and first_round != run.round:
+        # Its first round may be cut: a result without its call is refused.
+        rows = [row for row in rows if row.round != first_round]
+    return as_messages(rows)
+
+
+def as_messages(rows: Iterable[Message]) -> list[AnyMessage]:
+    """Valid for any provider: no blank turn, no call without its result."""
+    rows = list(rows)
+    answered = {row.tool_call_id for row in rows if row.role == Message.Role.TOOL}
+    current = rows[-1].round if rows else 0
+    messages: list[AnyMessage] = []
+    for row in rows:
+        is_error = bool(row.metadata.get("error"))
+        if is_error:
+            continue
+        message = _as_message(row, answered, is_current=row.round == current)
+        if message is not None:
+            messages.append(message)
+    return messages
+
+
+def _as_message(
+    row: Message, answered: set[str], *, is_current: bool
+) -> AnyMessage | None:
+    message_id = str(row.pk)
+    match row.role:
+        case Message.Role.USER:
+            return HumanMessage(row.content, id=message_id)
+        case Message.Role.SYSTEM:
+            return SystemMessage(row.content, id=message_id)
+        case Message.Role.TOOL:
+            return ToolMessage(
+                row.content, id=message_id, tool_call_id=row.tool_call_id, name=row.name
+            )
+        case _:
+            calls = sorted(row.calls.all(), key=lambda call: call.position)
+            # Of the run in progress, open calls stay: they are about to run.
+            kept = [call for call in calls if is_current or call.call_id in answered]
+            if not row.content and not kept:
+                return None
+            return AIMessage(
+                content=row.content,
+                id=message_id,
+                tool_calls=[
+                    {
+                        "id": call.call_id,
+                        "name": call.name,
+                        "args": CallRequest(
+                            call.call_id, call.name, call.arguments
+                        ).parsed()
+                        or {},
+                        "type": "tool_call",
+                    }
+                    for call in kept
+                ],
+            )

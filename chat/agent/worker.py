@@ -1,0 +1,201 @@
+"""A worker process: one event loop for all its runs, one heartbeat for all leases."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import threading
+import time
+from typing import Self
+
+import uvloop
+from chat.agent.checkpoints import Checkpoints
+from chat.agent.runner import Execution
+from chat.control import STOP_CHANNEL
+from chat.events.redis import redis
+from chat.models import Run, Worker
+from chat.models.run import Status
+from chat.queue import publish
+from copilot_site.lib.orm import in_orm_thread
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from django.db.models.functions import Now
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+_STALE_SECONDS = 5.0
+_FORGET_WORKERS_AFTER = 24 * 3600
+
+
+class WorkerProcess:
+    """Executes runs; made on first use, once a process."""
+
+    _instance: Self | None = None
+    _making = threading.Lock()
+
+    def __init__(self) -> None:
+        self.row = Worker.objects.create(hostname=socket.gethostname(), pid=os.getpid())
+        self.loop = uvloop.new_event_loop()
+        self._executions: dict[str, Execution] = {}
+        self._checkpoints: Checkpoints | None = None
+        self._last_beat = time.monotonic()
+        self._closing = threading.Event()
+        threading.Thread(target=self._run_loop, name="runs", daemon=True).start()
+        asyncio.run_coroutine_threadsafe(self._prepare(), self.loop).result(30)
+        self._heart = threading.Thread(target=self._beat, name="heart", daemon=True)
+        self._heart.start()
+
+    @classmethod
+    def of_this_process(cls) -> Self:
+        with cls._making:
+            if cls._instance is None:
+                cls._instance = cls()
+            return cls._instance
+
+    # --- Runs ---------------------------------------------------------------
+
+    def execute(self, run_id: str) -> None:
+        """From a task's thread: returns when the run has ended or is not ours."""
+        asyncio.run_coroutine_threadsafe(self._execute(run_id), self.loop).result()
+
+    async def _execute(self, run_id: str) -> None:
+        run = await in_orm_thread(self._claim)(run_id)
+        if run is not None:
+            await self._go_on(run)
+
+    def _claim(self, run_id: str) -> Run | None:
+        run = _with_all(run_id)
+        return run if run is not None and run.claim(self.row) else None
+
+    async def _go_on(self, run: Run) -> None:
+        assert self._checkpoints is not None
+        execution = Execution(run, self._checkpoints)
+        self._executions[str(run.pk)] = execution
+        try:
+            await execution.execute()
+        except Exception:
+            # Nothing is lost: without its end the run stays leased, then taken over.
+            logger.exception("Run %s could not be ended", run.pk)
+        finally:
+            self._executions.pop(str(run.pk), None)
+
+    def stop(self, run_id: str, reason: str) -> None:
+        """On the loop: end this run if it is executed here."""
+        if execution := self._executions.get(run_id):
+            execution.stop(reason)
+
+    # --- Loop -----------------------------------------------------------------
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    async def _prepare(self) -> None:
+        self._checkpoints = Checkpoints()
+        self._listener = asyncio.create_task(self._listen_for_stops())
+
+    async def _listen_for_stops(self) -> None:
+        """The quick way; the heartbeat looks at the rows as well."""
+        while True:
+            try:
+                async with redis().pubsub() as channel:
+                    await channel.subscribe(STOP_CHANNEL)
+                    while True:
+                        message = await channel.get_message(
+                            ignore_subscribe_messages=True, timeout=5
+                        )
+                        if message is not None:
+                            run_id, _, reason = message["data"].decode().split(" ", 2)
+                            self.stop(run_id, reason)
+            except (RedisError, OSError):
+                await asyncio.sleep(1)
+
+    # --- Heartbeat and sweep: a thread of its own, never behind a run's work ---------
+
+    def _beat(self) -> None:
+        period = settings.LEASE_SECONDS / 4
+        while not self._closing.wait(period):
+            try:
+                close_old_connections()
+                if not self.row.beat():
+                    self._start_anew()
+                self._last_beat = time.monotonic()
+                self._sweep()
+            except DatabaseError as error:
+                logger.warning("No heartbeat: %s", type(error).__name__)
+            except Exception:
+                logger.exception("Sweep failed")
+            if time.monotonic() - self._last_beat > settings.LEASE_SECONDS * 0.75:
+                # Others may take these runs over any moment now.
+                self.loop.call_soon_threadsafe(self._abandon_all)
+                self._last_beat = time.monotonic()
+
+    def _start_anew(self) -> None:
+        """Somebody removed this worker's row: its runs are no longer its own."""
+        self.loop.call_soon_threadsafe(self._abandon_all)
+        self.row = Worker.objects.create(hostname=socket.gethostname(), pid=os.getpid())
+
+    def _abandon_all(self) -> None:
+        for execution in list(self._executions.values()):
+            execution.abandon()
+
+    def _sweep(self) -> None:
+        """Hear of stops, take over what the dead left, publish what was lost."""
+        mine = Run.objects.filter(worker=self.row, status=Status.STOPPING)
+        for pk, reason in mine.values_list("pk", "reason"):
+            self.loop.call_soon_threadsafe(self.stop, str(pk), reason)
+        for orphan in Run.objects.orphaned(settings.LEASE_SECONDS):
+            if orphan.take_over(self.row, settings.LEASE_SECONDS):
+                logger.warning("Took over run %s", orphan.pk)
+                self._resume(orphan)
+        for run in Run.objects.stale(_STALE_SECONDS):
+            waited = Run.objects.stale(_STALE_SECONDS).filter(pk=run.pk)
+            if waited.update(published_at=Now()):
+                publish(run)
+        Worker.objects.dead(_FORGET_WORKERS_AFTER).delete()
+
+    def _resume(self, orphan: Run) -> None:
+        run = _with_all(str(orphan.pk))
+        if run is not None:
+            asyncio.run_coroutine_threadsafe(self._resumed(run), self.loop)
+
+    async def _resumed(self, run: Run) -> None:
+        if run.status == Status.STOPPING:
+            # The stop was asked of the worker that died.
+            execution = asyncio.create_task(self._go_on(run))
+            await asyncio.sleep(0)
+            self.stop(str(run.pk), run.reason or "user")
+            await execution
+        else:
+            await self._go_on(run)
+
+    # --- Shutdown -----------------------------------------------------------------
+
+    def close(self) -> None:
+        """Give everything back; runs still going are taken over at once."""
+        self._closing.set()
+        with contextlib.suppress(Exception):
+            self._heart.join(2)
+        future = asyncio.run_coroutine_threadsafe(self._close(), self.loop)
+        with contextlib.suppress(Exception):
+            future.result(5)
+        with contextlib.suppress(DatabaseError):
+            # Without its row the lease ends now, not in some seconds.
+            self.row.delete()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+
+    async def _close(self) -> None:
+        self._listener.cancel()
+        self._abandon_all()
+        deadline = time.monotonic() + 3
+        while self._executions and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        if self._checkpoints is not None:
+            await self._checkpoints.close()
+
+
+def _with_all(run_id: str) -> Run | None:
+    related = ("session__user", "session__project__server", "llm_config", "worker")
+    return Run.objects.select_related(*related).filter(pk=run_id).first()
