@@ -1,7 +1,7 @@
 """Counts what contradicts itself in a network: the less, the likelier."""
 
-from itertools import combinations
 from ipaddress import IPv4Interface, IPv4Network
+from itertools import combinations
 
 from llmconfig.offline.network import Device, End, Network, Role
 from llmconfig.offline.topology_graph import next_towards

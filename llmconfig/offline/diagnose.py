@@ -19,6 +19,7 @@ from llmconfig.offline.walk import Failure, Stop, Trip, take_trip
 
 MAX_FINDINGS = 6
 Target = str | IPv4Address
+Pair = tuple[str, Target]
 
 
 @dataclass(frozen=True)
@@ -176,10 +177,10 @@ def _unexplained(network: Network, trip: Trip) -> Finding:
 
 
 def diagnose_all(
-    network: Network, pairs: Sequence[tuple[str, str]]
-) -> tuple[tuple[str, str] | None, tuple[Finding, ...]]:
+    network: Network, pairs: Sequence[Pair]
+) -> tuple[Pair | None, tuple[Finding, ...]]:
     """The first pair that fails, and everything found over all pairs."""
-    first: tuple[str, str] | None = None
+    first: Pair | None = None
     found: dict[tuple[Fault, str], Finding] = {}
     for source, target in pairs:
         result = diagnose(network, source, target)

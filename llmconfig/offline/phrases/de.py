@@ -123,7 +123,7 @@ PHRASES = {
     "which_device": "Welches Gerät? Geräte: {names}.",
     "which_interface": "Welche Schnittstelle von {device}? Zum Beispiel {example}.",
     "no_console": "{device} hat keine Konsole, die ich benutzen kann",
-    "no_address_given": "Welche Adresse? Zum Beispiel: „setze {device} auf 10.0.0.5/24“.",
+    "no_address_given": "Welche Adresse? Etwa: „setze {device} auf 10.0.0.5/24“.",
     "no_template": "Dieser Server hat keine Vorlage für: {names}.",
     "tool_missing": "Dazu bräuchte ich das Werkzeug `{tool}`, das es hier nicht gibt",
     "tool_failed": "`{tool}` ist fehlgeschlagen: {error}",

@@ -28,9 +28,7 @@ PHRASES = {
     ),
     "interface_down": "interface {interface} of {device} is shut down",
     "interface_down.detail": "{interface} of {device} is on the path and is down.",
-    "wrong_interface_address": (
-        "wrong interface address on {device} ({interface})"
-    ),
+    "wrong_interface_address": ("wrong interface address on {device} ({interface})"),
     "wrong_interface_address.detail": (
         "{interface} of {device} has {address}, but {other} on the same segment "
         "expects {right} there."

@@ -27,7 +27,8 @@ PHRASES = {
     "interface_down.detail": "{device} 的 {interface} 在路径上，但处于关闭状态。",
     "wrong_interface_address": "{device} 的接口地址错误（{interface}）",
     "wrong_interface_address.detail": (
-        "{device} 的 {interface} 地址是 {address}，但同一网段上的 {other} 期望 {right}。"
+        "{device} 的 {interface} 地址是 {address}，"
+        "但同一网段上的 {other} 期望 {right}。"
     ),
     "missing_route": "{device} 缺少到 {subnet} 的路由",
     "missing_route.detail": (

@@ -1,0 +1,109 @@
+"""What the model does next: call tools, or answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmconfig.offline.evidence import Evidence
+from llmconfig.offline.phrases import say
+from llmconfig.offline.question import Question
+
+MAX_ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Call:
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Tool calls that don't depend on one another."""
+
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+
+
+Step = Calls | Answer
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One question, what was read for it so far, and the tools there are."""
+
+    question: Question
+    evidence: Evidence
+    tools: frozenset[str]
+
+    def say(self, key: str, facts: Mapping[str, str] | None = None) -> str:
+        return say(self.question.language, key, facts)
+
+    @property
+    def names(self) -> list[str]:
+        return [str(node.get("name", "")) for node in self.evidence.nodes()]
+
+    @property
+    def listing(self) -> str:
+        return ", ".join(self.names) or "–"
+
+    @property
+    def is_simulated(self) -> bool:
+        return (self.evidence.topology or {}).get("lab") == "simulated"
+
+    def plain(self, headline: str, *parts: str) -> Answer:
+        """An answer that rests on no console output."""
+        return self.answer(headline, *parts, closing="disclosure.plain")
+
+    def answer(self, headline: str, *parts: str, closing: str = "disclosure") -> Answer:
+        last = self.say(closing)
+        if self.is_simulated:
+            last = f"{last} {self.say('simulated')}"
+        blocks = [f"**{headline.rstrip('.')}.**" if headline else "", *parts]
+        return Answer("\n\n".join([*(b for b in blocks if b), f"*{last}*"]))
+
+    def call(self, *calls: Call) -> Step:
+        """These calls, unless a tool is missing or the round limit is reached."""
+        for wanted in calls:
+            if wanted.tool not in self.tools:
+                facts = {"tool": wanted.tool}
+                return self.plain(self.say("tool_missing", facts))
+        if self.evidence.rounds >= MAX_ROUNDS:
+            facts = {"count": str(self.evidence.rounds)}
+            return self.plain(self.say("too_many_steps", facts))
+        return Calls(calls)
+
+    def read_topology(self) -> Step | None:
+        """The step that reads the topology; None when it has been read."""
+        if self.evidence.topology is not None:
+            return None
+        tried = self.evidence.of("read_topology")
+        if tried:
+            return self.failed("read_topology", tried[-1].error)
+        return self.call(Call("read_topology"))
+
+    def failed(self, tool: str, error: str) -> Answer:
+        facts = {"tool": tool, "error": error or "?"}
+        return self.plain(self.say("tool_failed", facts))
+
+
+def command_calls(
+    wanted: Sequence[tuple[str, Sequence[str]]], groups: Sequence[Sequence[str]] = ()
+) -> tuple[Call, ...]:
+    """One run_commands call, or one for each group of devices."""
+    by_group = [
+        [(name, commands) for name, commands in wanted if name in group]
+        for group in groups or [[name for name, _ in wanted]]
+    ]
+    return tuple(
+        Call(
+            "run_commands",
+            {"devices": [{"device": n, "commands": list(c)} for n, c in members]},
+        )
+        for members in by_group
+        if members
+    )
