@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Together below the ten seconds that a person is promised.
 SERVICE_GRACE = 6.0
 VALKEY_GRACE = 2.5
+# make, timeout and systemd pass a signal on, so that one wish may arrive twice.
+SAME_SIGNAL_SECONDS = 0.5
 
 
 def main() -> int:
@@ -69,23 +71,24 @@ async def run_until_told(
     serving = asyncio.create_task(
         serve(chosen, told, prepare, socket, supervisors), name="serving"
     )
-    is_ending = False
+    loop = asyncio.get_running_loop()
+    ending_since: float | None = None
 
     def end() -> None:
-        nonlocal is_ending
-        if is_ending:
+        nonlocal ending_since
+        if ending_since is None:
+            ending_since = loop.time()
+            serving.cancel()
+        elif loop.time() - ending_since > SAME_SIGNAL_SECONDS:
             for supervisor in supervisors:
                 supervisor.kill()
-        is_ending = True
-        serving.cancel()
 
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, end)
     try:
         await serving
     except asyncio.CancelledError:
-        if not is_ending:
+        if ending_since is None:
             raise
 
 

@@ -12,6 +12,8 @@ from scripts.launcher.supervisor import Child
 READY_SECONDS = 60.0
 PROGRESS_SECONDS = 5.0
 HOPELESS_EXITS = 3
+# Long enough to fail on an import; web needs as long for its first answer.
+SETTLED_SECONDS = 2.0
 
 
 async def wait_until_ready(address: str, children: Sequence[Child]) -> None:
@@ -22,8 +24,8 @@ async def wait_until_ready(address: str, children: Sequence[Child]) -> None:
         failing = [child for child in children if child.exits >= HOPELESS_EXITS]
         if failing:
             raise _not_up(failing[0], "ends again and again")
-        is_up = all(child.running for child in children)
-        if await is_healthy(address) and is_up:
+        is_up = all(child.uptime > SETTLED_SECONDS for child in children)
+        if is_up and await is_healthy(address):
             return
         if clock() - started > READY_SECONDS:
             late = next((child for child in children if child.exits), children[0])

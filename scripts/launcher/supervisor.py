@@ -26,6 +26,11 @@ class Child:
         self.output = output
         self.exits = 0
         self.running: processes.Running | None = None
+        self.started = 0.0
+
+    @property
+    def uptime(self) -> float:
+        return time.monotonic() - self.started if self.running else 0.0
 
     def kill(self) -> None:
         if self.running:
@@ -37,10 +42,10 @@ class Child:
         """Returns only by cancellation, when the process has ended."""
         delay = FIRST_DELAY
         while True:
-            started = time.monotonic()
+            self.started = time.monotonic()
             reason = await self._run_once(environ, cwd, grace)
             self.exits += 1
-            if time.monotonic() - started > STEADY_SECONDS:
+            if time.monotonic() - self.started > STEADY_SECONDS:
                 delay = FIRST_DELAY
             self.output.say(f"{reason}; starting again in {delay:.1f} s")
             await asyncio.sleep(delay)
@@ -89,7 +94,10 @@ class Supervisor:
         return child
 
     def kill(self) -> None:
-        """For the impatient: no grace."""
+        """For the impatient: no grace, and no new start."""
+        for task in self._tasks:
+            if not task.cancelling():
+                task.cancel()
         for child in self.children:
             child.kill()
 

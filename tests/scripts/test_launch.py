@@ -185,6 +185,47 @@ def test_signal_ends_every_process_in_time(
     assert all(is_gone(pid) for pid in pids)
 
 
+def test_signal_that_arrives_twice_at_once_still_means_in_order(
+    launch: Launch,
+) -> None:
+    launched = launch()
+    launched.wait_until_ready()
+
+    launched.process.send_signal(signal.SIGTERM)
+
+    assert launched.end(signal.SIGTERM) == 0
+    assert "killed by signal 9" not in launched.printed
+
+
+def test_later_second_signal_ends_a_deaf_process_at_once(
+    launch: Launch, tmp_path: Path
+) -> None:
+    deaf = tmp_path / "deaf.py"
+    deaf.write_text(
+        "import pathlib, signal, time\n"
+        "wish = pathlib.Path(__file__).with_name('wish')\n"
+        "signal.signal(signal.SIGTERM, lambda *args: wish.touch())\n"
+        "while True: time.sleep(1)\n"
+    )
+    (tmp_path / "Procfile").write_text(
+        f"web: {sys.executable} {tmp_path}/web.py {tmp_path}\n"
+        f"worker: {sys.executable} {deaf}\n"
+    )
+    launched = launch()
+    launched.wait_until_ready()
+    launched.process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+
+    def ended() -> bool:
+        launched.process.send_signal(signal.SIGINT)
+        return launched.has_ended
+
+    wait_until(ended, "the end")
+
+    assert time.monotonic() - began < 4
+    assert (tmp_path / "wish").exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG")
 def test_kill_9_of_the_launcher_leaves_no_process_and_no_lock(launch: Launch) -> None:
     launched = launch()
