@@ -25,6 +25,7 @@ from scripts.launcher.config import Config
 from scripts.launcher.errors import LaunchError
 
 ready.READY_SECONDS = float(os.environ.get("READY_SECONDS", "60"))
+ready.SETTLED_SECONDS = float(os.environ.get("SETTLED_SECONDS", "0.2"))
 root = pathlib.Path(sys.argv[1])
 try:
     chosen = Config.from_environ(os.environ, root)
@@ -277,7 +278,7 @@ def test_process_that_ends_again_and_again_is_named(
         f"worker: {sys.executable} -c \"raise SystemExit('no broker')\"\n"
     )
 
-    launched = launch()
+    launched = launch(SETTLED_SECONDS="2")
 
     assert launched.process.wait(20) == 1
     assert "worker ends again and again" in launched.printed
