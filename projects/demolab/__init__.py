@@ -1,1 +1,1 @@
-"""A simulated lab: stands in for a GNS3 server with devices, for those who have none."""
+"""A simulated lab: stands in for a GNS3 server with devices."""

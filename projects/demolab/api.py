@@ -180,7 +180,7 @@ class Api:
         return web.json_response({**counts, "drawings": 0, "snapshots": 0})
 
     async def notifications(self, request: web.Request) -> web.StreamResponse:
-        """One JSON object a line: a ping first, then events, a ping when it is quiet."""
+        """One JSON object a line: a ping first, then events, a ping when quiet."""
         project_id = ""
         if "project" in request.match_info:
             project_id = project_of(self._lab, request).project_id

@@ -215,37 +215,28 @@ class Forwarder:
     def _carry(self, origin: Node, packet: Packet) -> _Arrival:
         node, arrived_on = origin, ""
         for hops in range(MAX_HOPS):
-            here = node.address(arrived_on) if arrived_on else None
-
-            def refuse(
-                icmp: Icmp,
-                node: Node = node,
-                hops: int = hops,
-                by: IPv4Address | None = here.ip if here else None,
-            ) -> _Arrival:
-                return _Arrival(node, packet, hops, icmp, by)
-
-            if arrived_on and not access_lists.admits(node, arrived_on, "in", packet):
-                return refuse(Icmp.PROHIBITED)
+            refusal = self._receive(node, arrived_on, packet) if arrived_on else None
+            if refusal is not None:
+                return self._refused(node, arrived_on, packet, hops, refusal)
             if node.owns(packet.destination):
                 return _Arrival(node, packet, hops)
             if arrived_on:
                 if node.router is None:
                     return _Arrival(None, packet, hops)
-                if packet.ttl <= 1:
-                    return refuse(Icmp.TTL_EXCEEDED)
                 packet = replace(packet, ttl=packet.ttl - 1)
             hop = routing.next_hop(node, packet.destination)
             if hop is None:
                 if arrived_on:
-                    return refuse(Icmp.HOST_UNREACHABLE)
+                    return self._refused(
+                        node, arrived_on, packet, hops, Icmp.HOST_UNREACHABLE
+                    )
                 fate = Fate.NO_GATEWAY if node.host is not None else Fate.TIMEOUT
                 return _Arrival(None, packet, hops, fate=fate)
             # As on the real thing, an outbound list spares the router's own packets.
             if arrived_on and not access_lists.admits(
                 node, hop.interface, "out", packet
             ):
-                return refuse(Icmp.PROHIBITED)
+                return self._refused(node, arrived_on, packet, hops, Icmp.PROHIBITED)
             neighbour = self.resolve(node, hop.interface, hop.address)
             if neighbour is None:
                 is_host = not arrived_on and node.host is not None
@@ -253,3 +244,18 @@ class Forwarder:
                 return _Arrival(None, packet, hops, fate=fate, wanted=hop.address)
             node, arrived_on = neighbour
         return _Arrival(None, packet, MAX_HOPS)
+
+    @staticmethod
+    def _receive(node: Node, interface: str, packet: Packet) -> Icmp | None:
+        """Why a router does not take a packet from a cable."""
+        if not access_lists.admits(node, interface, "in", packet):
+            return Icmp.PROHIBITED
+        is_transit = node.router is not None and not node.owns(packet.destination)
+        return Icmp.TTL_EXCEEDED if is_transit and packet.ttl <= 1 else None
+
+    @staticmethod
+    def _refused(
+        node: Node, interface: str, packet: Packet, hops: int, icmp: Icmp
+    ) -> _Arrival:
+        own = node.address(interface)
+        return _Arrival(node, packet, hops, icmp, own.ip if own else None)

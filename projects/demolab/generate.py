@@ -11,6 +11,7 @@ from projects.demolab.factory import Builder
 from projects.demolab.forwarding import Fate, Forwarder
 from projects.demolab.model import Network, Node, StaticRoute
 from projects.demolab.plans import Plan, random_plan
+from projects.demolab.scene import Scene
 
 DEFAULT_FAULT = "missing_return_route"
 NO_FAULT = "none"
@@ -120,7 +121,7 @@ def _plant(
     if fault == NO_FAULT:
         return faults.Planted("", "Nothing is wrong.")
     wanted = {_address(target)}
-    planted = faults.FAULTS[fault].plant(faults.Scene(network, source, target, rng))
+    planted = faults.FAULTS[fault].plant(Scene(network, source, target, rng))
     if planted is None:
         return None
     for node in network.nodes.values():
@@ -135,7 +136,8 @@ def _plant(
 
 
 def _address(node: Node) -> IPv4Address:
-    assert node.host is not None and node.host.address is not None
+    assert node.host is not None
+    assert node.host.address is not None
     return node.host.address.ip
 
 

@@ -245,7 +245,9 @@ class IosCli:
         destination = IPv4Address(target)
         own = self._source(source) if source else None
         if source and own is None:
-            yield "% Invalid source address- IP address not on any of our up interfaces\n"
+            yield (
+                "% Invalid source address- IP address not on any of our up interfaces\n"
+            )
             return
         yield (
             "Type escape sequence to abort.\n"

@@ -1,4 +1,4 @@
-"""Finds the command behind a line: abbreviations, arguments, and where a line is wrong."""
+"""Finds the command behind a line, or the place where the line is wrong."""
 
 from __future__ import annotations
 

@@ -5,23 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 
-from projects.demolab import access_lists, ios_running, routing
+from projects.demolab import access_lists, ios_routes, ios_running, routing
 from projects.demolab.forwarding import Forwarder
 from projects.demolab.ios_grammar import interface_name
 from projects.demolab.model import InterfaceConfig, Node, NodeType, RouterConfig
-
-CODES = """\
-Codes: L - local, C - connected, S - static, R - RIP, M - mobile, B - BGP
-       D - EIGRP, EX - EIGRP external, O - OSPF, IA - OSPF inter area
-       N1 - OSPF NSSA external type 1, N2 - OSPF NSSA external type 2
-       E1 - OSPF external type 1, E2 - OSPF external type 2
-       i - IS-IS, su - IS-IS summary, L1 - IS-IS level-1, L2 - IS-IS level-2
-       ia - IS-IS inter area, * - candidate default, U - per-user static route
-       o - ODR, P - periodic downloaded static route, H - NHRP, l - LISP
-       + - replicated route, % - next hop override
-"""
 
 
 @dataclass
@@ -79,29 +68,19 @@ class Show:
             short = f"{name[:2]}{name.lstrip('abcdefghijklmnopqrstuvwxyzEFGLPS')}"
             status = "admin down" if interface.is_shutdown else "up"
             protocol = "down" if interface.is_shutdown else "up"
-            lines.append(
-                f"{short:<30} {status:<14} {protocol:<8} {interface.description}".rstrip()
-            )
+            line = f"{short:<30} {status:<14} {protocol:<8} {interface.description}"
+            lines.append(line.rstrip())
         return "\n".join(lines) + "\n"
 
     def ip_route(self, text: str = "") -> str:
         routes = routing.table(self.node)
         if text:
-            return self._one_route(routes, IPv4Address(text))
-        default = next((r for r in routes if r.network.prefixlen == 0), None)
-        lines = [CODES]
-        if default is None:
-            lines.append("Gateway of last resort is not set\n")
-        else:
-            target = default.next_hop or "0.0.0.0"
-            lines.append(f"Gateway of last resort is {target} to network 0.0.0.0\n")
-        return "\n".join([*lines, *route_lines(routes)]) + "\n"
+            return ios_routes.detail(routes, IPv4Address(text))
+        return ios_routes.table(routes)
 
-    def ip_route_kind(self, code: str) -> str:
-        kept = [route for route in routing.table(self.node) if route.code in code]
-        return "\n".join([CODES, "Gateway of last resort is not set\n"][:1]) + "".join(
-            f"{line}\n" for line in route_lines(kept)
-        )
+    def ip_route_kind(self, codes: str) -> str:
+        routes = routing.table(self.node)
+        return ios_routes.table([route for route in routes if route.code in codes])
 
     def running_config(self) -> str:
         body = ios_running.configuration(self.config)
@@ -178,7 +157,8 @@ class Show:
         lines = [
             "Capability Codes: R - Router, T - Trans Bridge, B - Source Route Bridge",
             "                  S - Switch, H - Host, I - IGMP, r - Repeater\n",
-            "Device ID        Local Intrfce     Holdtme    Capability  Platform  Port ID",
+            f"{'Device ID':<17}{'Local Intrfce':<18}{'Holdtme':<11}"
+            f"{'Capability':<12}{'Platform':<10}Port ID",
         ]
         for name in self.config.interfaces:
             for other, port in self.forwarder.network.segment(self.node, name):
@@ -254,93 +234,16 @@ class Show:
         ]
         return "\n".join(lines) + "\n"
 
-    def _one_route(self, routes: list[routing.Route], address: IPv4Address) -> str:
-        route = routing.lookup(routes, address)
-        if route is None or route.network.prefixlen == 0:
-            known = any(
-                r.network.subnet_of(_major(IPv4Network(f"{address}/32")))
-                for r in routes
-                if r.network.prefixlen
-            )
-            return f"% {'Subnet' if known else 'Network'} not in table\n"
-        if route.code == "S":
-            kind = f'"static", distance {route.distance}, metric 0'
-            via = route.next_hop or f"directly connected, via {route.interface}"
-        else:
-            kind = '"connected", distance 0, metric 0 (connected, via interface)'
-            via = f"directly connected, via {route.interface}"
-        return (
-            f"Routing entry for {route.network}\n"
-            f"  Known via {kind}\n"
-            f"  Routing Descriptor Blocks:\n"
-            f"  * {via}\n"
-            f"      Route metric is 0, traffic share count is 1\n"
-        )
-
-
-def route_lines(routes: list[routing.Route]) -> list[str]:
-    """The table grouped by classful network, as routers print it."""
-    lines = []
-    majors: dict[IPv4Network, list[routing.Route]] = {}
-    for route in sorted(routes, key=lambda r: (r.network, r.code)):
-        majors.setdefault(_major(route.network), []).append(route)
-    for major, members in majors.items():
-        masks = {route.network.prefixlen for route in members}
-        is_plain = masks == {major.prefixlen}
-        is_variable = len(masks) > 1
-        count = len({route.network for route in members})
-        subnets = f"{count} subnet{'s' if count > 1 else ''}"
-        if is_variable:
-            lines.append(
-                f"      {major} is variably subnetted, {subnets}, {len(masks)} masks"
-            )
-        elif not is_plain:
-            first = members[0].network.prefixlen
-            lines.append(
-                f"      {major.network_address}/{first} is subnetted, {subnets}"
-            )
-        lines += [
-            _route_line(route, is_plain=is_plain, is_variable=is_variable)
-            for route in members
-        ]
-    return lines
-
-
-def _route_line(route: routing.Route, *, is_plain: bool, is_variable: bool) -> str:
-    code = "S*" if route.network.prefixlen == 0 else route.code
-    lead = f"{code:<6}" if is_plain else f"{code:<9}"
-    network = (
-        str(route.network)
-        if is_plain or is_variable
-        else str(route.network.network_address)
-    )
-    metric = f" [{route.distance}/0]" if route.code == "S" and route.next_hop else ""
-    if route.next_hop is None:
-        return f"{lead}{network} is directly connected, {route.interface}"
-    via = f" via {route.next_hop}"
-    return f"{lead}{network}{metric}{via}" + (
-        f", {route.interface}" if route.interface else ""
-    )
-
 
 def dotted(mac: str) -> str:
     digits = mac.replace(":", "")
     return f"{digits[:4]}.{digits[4:8]}.{digits[8:]}"
 
 
-def _major(network: IPv4Network) -> IPv4Network:
-    if network.prefixlen == 0:
-        return network
-    first = int(network.network_address) >> 24
-    length = 8 if first < 128 else 16 if first < 192 else 24
-    if network.prefixlen < length:
-        return network
-    return network.supernet(new_prefix=length)
-
-
 def _arp_line(address: IPv4Address, age: str, mac: str | None, interface: str) -> str:
     hardware = dotted(mac) if mac else "Incomplete"
-    return f"Internet  {address!s:<15}  {age:>9}   {hardware:<15} ARPA   {interface}".rstrip()
+    line = f"Internet  {address!s:<15}  {age:>9}   {hardware:<15} ARPA   {interface}"
+    return line.rstrip()
 
 
 def _short(name: str) -> str:

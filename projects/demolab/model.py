@@ -201,7 +201,7 @@ class Network:
         return None
 
     def segment(self, node: Node, interface: str) -> list[tuple[Node, str]]:
-        """Who hears a broadcast sent from here: devices that are up, through switches."""
+        """Who hears a broadcast sent from here, directly or through switches."""
         start = node.port(interface)
         if start is None or not node.is_up(interface):
             return []

@@ -17,7 +17,7 @@ BACKLOG_LIMIT = 1_000_000
 
 
 class Negotiation:
-    """Splits a client's bytes into text and telnet commands; answers each option once."""
+    """Splits a client's bytes into text and commands; answers an option once."""
 
     def __init__(self) -> None:
         self._pending = b""
