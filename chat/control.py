@@ -3,8 +3,9 @@
 import logging
 
 import redis
-from chat.models import Run
 from django.conf import settings
+
+from chat.models import Run
 
 logger = logging.getLogger(__name__)
 

@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.db.models import Count, F, Q, Sum
+from django.utils import timezone
+from redis.exceptions import RedisError
+
 from chat.events.address import RunAddress
 from chat.events.log import continue_log
 from chat.events.snapshot import done_of
@@ -12,10 +17,6 @@ from chat.events.vocabulary import Event, Failed, Stopped
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
 from chat.models.run import Status
 from chat.queue import publish
-from django.db import transaction
-from django.db.models import Count, F, Q, Sum
-from django.utils import timezone
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +129,9 @@ def _count(run: Run) -> None:
     blank = Q(role=Message.Role.ASSISTANT, content="", calls=None)
     messages: int = run.messages.exclude(blank).count()
     last: datetime | None = (
-        run.messages.order_by("-created_at").values_list("created_at", flat=True).first()
+        run.messages.order_by("-created_at")
+        .values_list("created_at", flat=True)
+        .first()
     )
     Run.objects.filter(pk=run.pk).update(
         message_count=messages,

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from chat.models import ChatSession, Message
 from django.db.models import Q
+
+from chat.models import ChatSession, Message
 
 
 def newest_messages(

@@ -4,9 +4,10 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 
+from kombu.exceptions import OperationalError
+
 from chat.models import Run
 from copilot_site.celery import app
-from kombu.exceptions import OperationalError
 
 logger = logging.getLogger(__name__)
 

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+from redis.exceptions import RedisError
+
 from chat.control import signal_stop
 from chat.ending import end_unowned_run
 from chat.events.address import user_group
@@ -13,15 +21,8 @@ from chat.models import ChatSession, Message, Run
 from chat.models.run import ACTIVE, Status
 from chat.queue import publish
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
-from channels.layers import get_channel_layer
-from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
-from django.db import IntegrityError, transaction
-from django.db.models import Max
-from django.utils import timezone
 from llmconfig.selection import choose_config
 from projects.models import Project
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 

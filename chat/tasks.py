@@ -4,6 +4,7 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
+
 from chat.agent.worker import WorkerProcess
 
 

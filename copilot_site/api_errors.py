@@ -3,12 +3,13 @@
 import logging
 from typing import Any
 
-from copilot_site.lib.errors import UserFacingError
-from copilot_site.lib.secret_values import mask
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
+
+from copilot_site.lib.errors import UserFacingError
+from copilot_site.lib.secret_values import mask
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +32,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     return response
 
 
-def error_response(error: UserFacingError) -> JsonResponse:
+def error_response(error: Exception, path: str = "") -> JsonResponse:
     """The same for the async views."""
-    code, message, status, extra = _parts(error, "")
+    code, message, status, extra = _parts(error, path)
     response = JsonResponse(_body(code, message, extra), status=status)
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"

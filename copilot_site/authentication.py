@@ -11,7 +11,6 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
-from copilot_site.lib.errors import UserFacingError
 from django.conf import settings
 from django.contrib.auth import get_user, get_user_model
 from django.contrib.auth.models import AbstractUser
@@ -22,8 +21,10 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTAuthentication
-from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
 from rest_framework_simplejwt.exceptions import AuthenticationFailed as TokenRefused
+from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
+
+from copilot_site.lib.errors import UserFacingError
 
 
 class NotAuthenticated(UserFacingError):
@@ -77,8 +78,9 @@ def authenticate_scope(scope: dict[str, Any]) -> Identity | None:
 
     Raises NotAuthenticated for a wrong token, or a cookie from a foreign page.
     """
-    headers = {key.decode("latin1"): value.decode("latin1") for key, value in
-               scope["headers"]}
+    headers = {
+        key.decode("latin1"): value.decode("latin1") for key, value in scope["headers"]
+    }
     if raw := _bearer(headers.get("authorization", "")):
         return identity_of_token(raw)
     for protocol in scope.get("subprotocols", []):
@@ -152,4 +154,6 @@ def _is_own_origin(origin: str, host: str) -> bool:
         return False
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
-    return parts.netloc == host and validate_host(parts.hostname, settings.ALLOWED_HOSTS)
+    return parts.netloc == host and validate_host(
+        parts.hostname, settings.ALLOWED_HOSTS
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+
 from copilot_site.lib.redis_urls import for_celery, with_database
 from copilot_site.lib.secret_files import read_or_make
 

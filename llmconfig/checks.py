@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from copilot_site.lib.fields import decrypt, encrypt
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
+
+from copilot_site.lib.fields import decrypt, encrypt
 
 
 @register

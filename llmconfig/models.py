@@ -2,13 +2,14 @@
 
 from typing import Self
 
-from copilot_site.lib.fields import EncryptedTextField
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, Group
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from copilot_site.lib.fields import EncryptedTextField
 
 
 class LLMConfigQuerySet(models.QuerySet["LLMConfig"]):

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from copilot_site.lib.errors import UserFacingError
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Case, IntegerField, Value, When
+
+from copilot_site.lib.errors import UserFacingError
 from llmconfig.models import LLMConfig
 
 

@@ -2,12 +2,13 @@
 
 from typing import Self
 
-from copilot_site.lib.fields import EncryptedTextField
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from copilot_site.lib.fields import EncryptedTextField
 
 
 class Role(models.TextChoices):

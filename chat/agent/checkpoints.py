@@ -93,7 +93,11 @@ async def _open(key: str) -> tuple[BaseCheckpointSaver[str], contextlib.AsyncExi
             min_size=0,
             max_size=8,
             open=False,
-            kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": 0,
+                "row_factory": dict_row,
+            },
         )
     )
     postgres = AsyncPostgresSaver(pool, serde=strict_serializer())

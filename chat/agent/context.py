@@ -6,6 +6,11 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
+from django.utils import timezone
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
+from redis.exceptions import LockError, RedisError
+
 from chat.agent.prompts import lab_prompt
 from chat.agent.tools.base import as_json
 from chat.agent.tools.lab import Lab
@@ -14,17 +19,12 @@ from chat.agent.window import window_of
 from chat.events.redis import redis
 from chat.models import Run
 from copilot_site.lib.errors import UserFacingError
-from django.utils import timezone
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage
 from llmconfig.clients import chat_client
 from llmconfig.selection import ModelChoice, choose_config
 from projects.connections import client_for
-from projects.consoles.console import in_process_lock
-from projects.consoles.errors import ConsoleBusy
+from projects.consoles import ConsoleBusy, in_process_lock
 from projects.gns3.client import Gns3Client
 from projects.models import Project
-from redis.exceptions import LockError, RedisError
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from chat.agent.nodes import after_gate, after_model, call_model, enter, gate, run_tool
-from chat.agent.state import Context, State
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+
+from chat.agent.nodes import after_gate, after_model, call_model, enter, gate, run_tool
+from chat.agent.state import Context, State
 
 
 def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:

@@ -5,6 +5,15 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
 from chat.agent.state import (
     Context,
     State,
@@ -22,14 +31,6 @@ from chat.agent.translate import (
 )
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.secret_values import mask
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langgraph.runtime import Runtime
-from langgraph.types import Send
 from llmconfig.errors import ModelStreamCut, as_model_error
 
 logger = logging.getLogger(__name__)

@@ -5,6 +5,9 @@ import time
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+from django.utils import timezone
+
 from chat.agent.state import ToolResult
 from chat.agent.translate import Answer, CallRequest, Usage
 from chat.events.vocabulary import (
@@ -20,8 +23,6 @@ from chat.history import openai_message
 from chat.models import LLMCall, Message, Run, ToolCall
 from chat.models.run import EXECUTING
 from copilot_site.lib.orm import in_orm_thread
-from django.db import transaction
-from django.utils import timezone
 from llmconfig.selection import ModelChoice
 
 _CALL_EVENTS_SECONDS = 0.1

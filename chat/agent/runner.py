@@ -5,6 +5,11 @@ import contextlib
 import logging
 from typing import Any
 
+from channels.layers import get_channel_layer
+from django.conf import settings
+from langgraph.errors import GraphRecursionError
+from redis.exceptions import RedisError
+
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.context import RunContext, lab_of, load_context, system_prompt
 from chat.agent.graph import build_graph
@@ -20,13 +25,9 @@ from chat.events.writer import RunLog
 from chat.history import openai_message
 from chat.models import Message, Run
 from chat.models.run import EXECUTING, Status
-from channels.layers import get_channel_layer
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.orm import in_orm_thread
 from copilot_site.lib.secret_values import mask
-from django.conf import settings
-from langgraph.errors import GraphRecursionError
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 

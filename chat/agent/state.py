@@ -5,12 +5,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypedDict
 
-from chat.agent.tools.base import Tool
-from chat.agent.tools.lab import Lab
-from chat.agent.translate import Answer, CallRequest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+
+from chat.agent.tools.base import Tool
+from chat.agent.tools.lab import Lab
+from chat.agent.translate import Answer, CallRequest
 
 
 class State(TypedDict):

@@ -3,15 +3,16 @@
 import logging
 import re
 
+from django.db import transaction
+from django.db.models import F
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+
 from chat.agent.prompts import TITLE
 from chat.agent.record import end_llm_call, start_llm_call
 from chat.agent.translate import Answer, Assembler
 from chat.models import ChatSession, LLMCall, Run
 from copilot_site.lib.orm import in_orm_thread
-from django.db import transaction
-from django.db.models import F
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
 from llmconfig.selection import ModelChoice
 
 logger = logging.getLogger(__name__)

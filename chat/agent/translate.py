@@ -134,9 +134,9 @@ class Assembler:
         if index is None and not call_id and self._last is not None:
             call = self._last
         # Some servers number all calls 0: a new id opens a new call.
-        if call is None or (call_id and call_id != call.id and not call.id.startswith(
-            _OWN
-        )):
+        if call is None or (
+            call_id and call_id != call.id and not call.id.startswith(_OWN)
+        ):
             call = CallRequest(id=call_id or f"{_OWN}{uuid.uuid4().hex[:24]}")
             if any(call.id == other.id for other in self.answer.calls):
                 call.id = f"{_OWN}{uuid.uuid4().hex[:24]}"

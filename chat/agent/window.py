@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable
 
-from chat.agent.translate import CallRequest
-from chat.history import newest_messages
-from chat.models import Message, Run
 from django.conf import settings
 from langchain_core.messages import (
     AIMessage,
@@ -13,6 +10,10 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+
+from chat.agent.translate import CallRequest
+from chat.history import newest_messages
+from chat.models import Message, Run
 
 
 def window_of(run: Run) -> list[AnyMessage]:

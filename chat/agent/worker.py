@@ -10,6 +10,11 @@ import time
 from typing import Self
 
 import uvloop
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from django.db.models.functions import Now
+from redis.exceptions import RedisError
+
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
 from chat.control import STOP_CHANNEL
@@ -18,10 +23,6 @@ from chat.models import Run, Worker
 from chat.models.run import Status
 from chat.queue import publish
 from copilot_site.lib.orm import in_orm_thread
-from django.conf import settings
-from django.db import DatabaseError, close_old_connections
-from django.db.models.functions import Now
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,10 @@ from collections.abc import AsyncIterator
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
+from redis.exceptions import RedisError
+
 from chat.events.address import RunAddress
 from chat.events.log import Entry, read_log, read_newest
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +28,9 @@ _POLL_SECONDS = 3.0
 class Feed:
     """The tail of a run's log, kept up to date by the live feed."""
 
-    _open: WeakKeyDictionary[
-        asyncio.AbstractEventLoop, dict[RunAddress, "Feed"]
-    ] = WeakKeyDictionary()
+    _open: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[RunAddress, "Feed"]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self, address: RunAddress) -> None:
         self.address = address

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import orjson
 from channels.layers import get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
+from django.conf import settings
+from django.utils import timezone
+
 from chat.events.address import RunAddress
 from chat.events.redis import redis
 from chat.events.vocabulary import Event
-from django.conf import settings
-from django.utils import timezone
 
 REFUSED = -1
 
@@ -137,7 +138,10 @@ async def read_log(address: RunAddress, after: int, count: int = 1000) -> list[E
         return []
     for attempt in range(top.attempt, -1, -1):
         first = await redis().xrange(
-            address.key, min=f"{attempt}-0", max=f"{attempt}-18446744073709551615", count=1
+            address.key,
+            min=f"{attempt}-0",
+            max=f"{attempt}-18446744073709551615",
+            count=1,
         )
         if first and (_entry(*first[0]).seq <= after + 1 or attempt == 0):
             start = f"{attempt}-{after + 1}"

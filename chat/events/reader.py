@@ -7,13 +7,14 @@ back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for th
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from django.conf import settings
+from redis.exceptions import RedisError
+
 from chat.events.address import RunAddress
 from chat.events.feed import Feed
 from chat.events.log import Entry, read_log
 from chat.events.snapshot import RowState, state_of
 from copilot_site.lib.orm import in_orm_thread
-from django.conf import settings
-from redis.exceptions import RedisError
 
 DONE = b'"type":"done"'
 

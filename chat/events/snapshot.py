@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from django.utils import timezone
+
 from chat.events.address import RunAddress
 from chat.events.log import Entry
 from chat.events.vocabulary import Done, Snapshot, encode
 from chat.history import newest_messages, openai_message
 from chat.models import Run, ToolCall
-from django.utils import timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,7 @@ class RowState:
 
 def state_of(address: RunAddress, seq: int) -> RowState:
     """A snapshot, and `done` if the run is over, unless a follower at `seq` has it."""
-    run = (
-        Run.objects.select_related("session").filter(pk=address.run_id).first()
-    )
+    run = Run.objects.select_related("session").filter(pk=address.run_id).first()
     if run is None:
         # Deleted while it was followed.
         gone = _encode(address, 0, seq + 1, Done("stopped", "deleted"))

@@ -6,6 +6,10 @@ import time
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+from django.conf import settings
+from django.utils import timezone
+from redis.exceptions import RedisError
+
 from chat.events.address import RunAddress
 from chat.events.log import (
     APPEND,
@@ -23,9 +27,6 @@ from chat.events.vocabulary import (
     Reasoning,
     encode,
 )
-from django.conf import settings
-from django.utils import timezone
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 

@@ -2,11 +2,12 @@
 
 import uuid
 
-from chat.models.run import Run
-from chat.models.tool_call import ToolCall
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+
+from chat.models.run import Run
+from chat.models.tool_call import ToolCall
 
 
 class Approval(models.Model):
@@ -20,9 +21,7 @@ class Approval(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="approvals")
-    tool_call = models.OneToOneField(
-        ToolCall, models.CASCADE, related_name="approval"
-    )
+    tool_call = models.OneToOneField(ToolCall, models.CASCADE, related_name="approval")
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
     arguments = models.TextField(
         blank=True, help_text="JSON text, where a person edited the lines."

@@ -2,11 +2,12 @@
 
 from decimal import Decimal
 
-from chat.models.run import Run
-from chat.models.session import ChatSession
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+
+from chat.models.run import Run
+from chat.models.session import ChatSession
 
 MILLION = Decimal(1_000_000)
 

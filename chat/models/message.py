@@ -2,10 +2,11 @@
 
 import uuid
 
-from chat.models.run import Run
-from chat.models.session import ChatSession
 from django.db import models
 from django.utils import timezone
+
+from chat.models.run import Run
+from chat.models.session import ChatSession
 
 
 class Message(models.Model):

@@ -5,14 +5,15 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Self
 
-from chat.models.session import ChatSession
-from chat.models.worker import Worker
-from copilot_site.lib.fields import EncryptedTextField
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
+
+from chat.models.session import ChatSession
+from chat.models.worker import Worker
+from copilot_site.lib.fields import EncryptedTextField
 from llmconfig.models import LLMConfig
 
 

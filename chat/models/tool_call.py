@@ -2,10 +2,11 @@
 
 import uuid
 
-from chat.models.message import Message
-from chat.models.run import Run
 from django.db import models
 from django.utils import timezone
+
+from chat.models.message import Message
+from chat.models.run import Run
 
 
 class ToolCall(models.Model):

@@ -3,7 +3,6 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from copilot_site.lib.secret_values import remember
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
@@ -11,6 +10,8 @@ from django.core.signing import BadSignature
 from django.db import models
 from django_cryptography.core.signing import FernetSigner
 from django_cryptography.utils.crypto import FernetBytes, InvalidToken
+
+from copilot_site.lib.secret_values import remember
 
 if TYPE_CHECKING:
     _Base = models.BinaryField[Any, Any]

@@ -131,6 +131,7 @@ def _read_router(evidence: Evidence, device: Device) -> Device:
 
 def _from_config(name: str, section: parse_ios.ConfigInterface) -> Interface:
     lines = {
+        "section": section.line,
         "address": section.address_line,
         "in": section.acl_in_line,
         "out": section.acl_out_line,

@@ -85,19 +85,25 @@ def _routes(network: Network, router: Device) -> int:
     return count
 
 
-def oddity(network: Network) -> int:
-    """How unusual the numbering is; decides where contradictions don't."""
-    interfaces = [
-        i for device in network.of_role(Role.ROUTER) for i in device.addressed
-    ]
+def position_oddity(network: Network) -> int:
+    """How far router addresses lie from the ends of their subnets."""
+    return sum(
+        _position(interface.address)
+        for router in network.of_role(Role.ROUTER)
+        for interface in router.addressed
+        if interface.address
+    )
+
+
+def range_oddity(network: Network) -> int:
+    """How far the subnets lie apart."""
     subnets = {
-        i.address.network
+        interface.address.network
         for device in network.devices.values()
-        for i in device.addressed
-        if i.address
+        for interface in device.addressed
+        if interface.address
     }
-    positions = sum(_position(i.address) for i in interfaces if i.address)
-    return 4 * positions + sum(_distance(a, b) for a, b in combinations(subnets, 2))
+    return sum(_distance(a, b) for a, b in combinations(subnets, 2))
 
 
 def _position(address: IPv4Interface) -> int:

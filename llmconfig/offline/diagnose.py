@@ -4,10 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
-from llmconfig.offline.consistency import contradictions, oddity
+from llmconfig.offline.cabling import missing_links
+from llmconfig.offline.consistency import (
+    contradictions,
+    position_oddity,
+    range_oddity,
+)
 from llmconfig.offline.faults import Fault, Finding, Repair
 from llmconfig.offline.network import Device, End, Network, Role, first_quotes
-from llmconfig.offline.physical import obstacles, start_device, switched_off
+from llmconfig.offline.physical import (
+    cable_path,
+    not_cabled,
+    obstacles,
+    start_device,
+    switched_off,
+)
 from llmconfig.offline.quotes import Quote
 from llmconfig.offline.repair_hosts import duplicate_repairs, host_repairs
 from llmconfig.offline.repair_routers import (
@@ -18,6 +29,10 @@ from llmconfig.offline.repair_routers import (
 from llmconfig.offline.walk import Failure, Stop, Trip, take_trip
 
 MAX_FINDINGS = 6
+# Router addresses in the middle of a subnet are unusual from here on.
+NOTABLE_ODDITY = 2
+# Incomplete trip, contradictions, rank, oddities: the lowest is the likeliest.
+Score = tuple[int, int, int, int, int]
 Target = str | IPv4Address
 Pair = tuple[str, Target]
 
@@ -35,14 +50,12 @@ class Diagnosis:
 def diagnose(network: Network, source: str, target: Target) -> Diagnosis:
     found: list[Finding] = []
     owner = owner_of(network, target)
-    if owner:
-        for repair in obstacles(network, source, owner):
-            found.append(repair.finding)
-            network = repair.network
-            if _is_unknown(network.devices[repair.finding.device]):
-                return Diagnosis(
-                    tuple(found), network, take_trip(network, source, target)
-                )
+    for repair in _physical(network, source, owner):
+        found.append(repair.finding)
+        network = repair.network
+        if _ends_search(network, repair.finding):
+            trip = take_trip(network, source, target)
+            return Diagnosis(tuple(found), network, trip)
     trip = take_trip(network, source, target)
     while not trip.is_complete and len(found) < MAX_FINDINGS:
         best = _best_repair(network, trip, source, target)
@@ -57,6 +70,38 @@ def diagnose(network: Network, source: str, target: Target) -> Diagnosis:
     return Diagnosis(tuple(found), network, trip)
 
 
+def _physical(network: Network, source: str, owner: str | None) -> Iterator[Repair]:
+    """What is off or unplugged on the way, before any address matters."""
+    if owner is None:
+        return
+    if cable_path(network, source, owner) is None:
+        joined = _join(network, source, owner)
+        if joined is None:
+            yield Repair(not_cabled(network, source, owner), network)
+            return
+        yield joined
+        network = joined.network
+    yield from obstacles(network, source, owner)
+
+
+def _join(network: Network, source: str, owner: str) -> Repair | None:
+    """The missing link that makes a chain of links between the two."""
+    return next(
+        (
+            repair
+            for repair in missing_links(network)
+            if cable_path(repair.network, source, owner) is not None
+        ),
+        None,
+    )
+
+
+def _ends_search(network: Network, finding: Finding) -> bool:
+    """Nothing behind it can be judged."""
+    device = network.devices[finding.device]
+    return finding.fault is Fault.NOT_CABLED or _is_unknown(device)
+
+
 def owner_of(network: Network, target: Target) -> str | None:
     """The device that a target names, or that has the address."""
     if isinstance(target, str):
@@ -68,28 +113,48 @@ def _best_repair(
     network: Network, trip: Trip, source: str, target: Target
 ) -> Repair | None:
     """Of the changes that bring the packet further, the most plausible one."""
-    unknown = _unknown_repair(network, trip)
-    tried = []
+    tried: list[tuple[Score, int, Repair]] = []
     for number, repair in enumerate(_candidates(network, trip, source, target)):
         after = take_trip(repair.network, source, target)
-        if after.progress <= trip.progress:
-            continue
-        key = (
-            not after.is_complete,
-            contradictions(repair.network),
-            oddity(repair.network),
-            repair.rank,
-            number,
-        )
-        tried.append((key, repair))
-    if unknown and not (tried and _is_switch(min(tried, key=lambda t: t[0])[1])):
+        if after.progress > trip.progress:
+            tried.append((_score(repair, after), number, repair))
+    tried.sort(key=lambda item: item[:2])
+    unknown = _unknown_repair(network, trip)
+    if unknown and not (tried and _is_switch(tried[0][2])):
         return unknown
-    return min(tried, key=lambda item: item[0])[1] if tried else None
+    return _with_alternative(tried) if tried else None
+
+
+def _score(repair: Repair, after: Trip) -> Score:
+    return (
+        int(not after.is_complete),
+        contradictions(repair.network),
+        repair.rank,
+        position_oddity(repair.network),
+        range_oddity(repair.network),
+    )
+
+
+def _with_alternative(tried: Sequence[tuple[Score, int, Repair]]) -> Repair:
+    """The best repair, naming one of another device that fits as well."""
+    score, _, best = tried[0]
+    for other_score, _, other in tried[1:]:
+        is_as_good = other_score[:2] == score[:2]
+        is_as_usual = abs(other_score[3] - score[3]) < NOTABLE_ODDITY
+        is_other = other.finding.device != best.finding.device
+        if is_as_good and is_as_usual and is_other:
+            finding = replace(best.finding, alternative=other.finding)
+            return replace(best, finding=finding)
+    return best
 
 
 def _is_switch(repair: Repair) -> bool:
     """Is it something to be switched on, not a configuration to be changed?"""
-    return repair.finding.fault in {Fault.LINK_SUSPENDED, Fault.INTERFACE_DOWN}
+    return repair.finding.fault in {
+        Fault.LINK_SUSPENDED,
+        Fault.LINK_MISSING,
+        Fault.INTERFACE_DOWN,
+    }
 
 
 def _candidates(
@@ -101,6 +166,7 @@ def _candidates(
     ends = [source, owner_of(network, target)]
     asked = tuple(name for name in dict.fromkeys(ends) if name)
     yield from switched_off(network)
+    yield from missing_links(network)
     yield from acl_repairs(network, failure)
     if failure.stop is Stop.DUPLICATE:
         yield from duplicate_repairs(network, failure, asked)
@@ -169,7 +235,7 @@ def _unexplained(network: Network, trip: Trip) -> Finding:
     device = network.devices[failure.device]
     facts = {"device": device.name, "address": str(failure.address or "?")}
     quotes: list[Quote | None] = [
-        *(interface.quotes.get("address") for interface in device.addressed),
+        *(quote for i in device.addressed for quote in i.shown("address")),
         device.quotes.get("gateway"),
         device.quotes.get("last_resort"),
     ]

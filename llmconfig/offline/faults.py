@@ -10,6 +10,7 @@ from llmconfig.offline.quotes import Quote
 
 class Fault(StrEnum):
     WRONG_GATEWAY = "wrong_gateway"
+    MISSING_GATEWAY = "missing_gateway"
     WRONG_MASK = "wrong_mask"
     WRONG_SUBNET = "wrong_subnet"
     DUPLICATE_ADDRESS = "duplicate_address"
@@ -21,6 +22,7 @@ class Fault(StrEnum):
     ACL_BLOCKS = "acl_blocks"
     NODE_STOPPED = "node_stopped"
     LINK_SUSPENDED = "link_suspended"
+    LINK_MISSING = "link_missing"
     NO_ADDRESS = "no_address"
     NOT_CABLED = "not_cabled"
     UNREADABLE = "unreadable"
@@ -45,6 +47,8 @@ class Finding:
     facts: Mapping[str, str]
     quotes: tuple[Quote, ...]
     fix: Fix | None = None
+    # Explains the same evidence as well: the consoles cannot tell which is meant.
+    alternative: "Finding | None" = None
 
 
 @dataclass(frozen=True)

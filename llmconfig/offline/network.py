@@ -40,8 +40,16 @@ class Interface:
     acl_in: str = ""
     acl_out: str = ""
     has_proxy_arp: bool = True
-    # Keyed by what they show: address, state, in, out.
+    # Keyed by what they show: section, address, state, in, out.
     quotes: Mapping[str, Quote] = field(default_factory=dict)
+
+    def shown(self, key: str) -> list[Quote]:
+        """The line that shows this, below its section's head in a configuration."""
+        quote, section = self.quotes.get(key), self.quotes.get("section")
+        if quote is None:
+            return []
+        is_inside = section is not None and section.command == quote.command
+        return [section, quote] if section and is_inside else [quote]
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,7 @@ def obstacles(network: Network, source: str, target: str) -> list[Repair]:
     first = network.devices[source]
     if not first.is_started:
         found.append(start_device(network, first))
-    path = cable_path(network, source, target)
-    if path is None:
-        found.append(_not_cabled(network, source, target))
-        return found
-    for step in path:
+    for step in cable_path(network, source, target) or []:
         for obstacle in _off(network, step):
             base = found[-1].network if found else network
             found.append(_repair(base, step, obstacle))
@@ -131,20 +127,17 @@ def open_interface(network: Network, name: str, interface: Interface) -> Repair:
         Fault.INTERFACE_DOWN,
         name,
         facts,
-        first_quotes(
-            [interface.quotes.get("state") or interface.quotes.get("address")]
-        ),
+        first_quotes(interface.shown("state") or interface.shown("address")),
         Fix(name, (*commands, "end")),
     )
     up = replace(interface, is_down=False, is_shut=False)
     return Repair(finding, network.with_interface(name, up))
 
 
-def _not_cabled(network: Network, source: str, target: str) -> Repair:
+def not_cabled(network: Network, source: str, target: str) -> Finding:
     facts = {"device": source, "other": target}
     quotes = [network.devices[name].quotes.get("status") for name in (source, target)]
-    finding = Finding(Fault.NOT_CABLED, source, facts, first_quotes(quotes))
-    return Repair(finding, network)
+    return Finding(Fault.NOT_CABLED, source, facts, first_quotes(quotes))
 
 
 def switched_off(network: Network) -> Iterator[Repair]:

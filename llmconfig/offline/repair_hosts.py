@@ -46,12 +46,13 @@ def _gateway(
         "router": router.name,
         "interface": interface.name,
     }
+    fault = Fault.WRONG_GATEWAY if host.gateway else Fault.MISSING_GATEWAY
     yield Repair(
         Finding(
-            Fault.WRONG_GATEWAY,
+            fault,
             host.name,
             facts,
-            first_quotes([host.quotes.get("gateway"), interface.quotes.get("address")]),
+            first_quotes([host.quotes.get("gateway"), *interface.shown("address")]),
             _set_address(host.name, own.address, right.ip),
         ),
         network.with_device(replace(host, gateway=right.ip)),
@@ -77,7 +78,7 @@ def _mask(
         "address": str(own.address),
         "subnet": str(own.address.network),
     }
-    quotes = [own.quotes.get("address"), interface.quotes.get("address")]
+    quotes = [*own.shown("address"), *interface.shown("address")]
     fix = _set_address(host.name, changed, host.gateway)
     yield Repair(
         Finding(Fault.WRONG_MASK, host.name, facts, first_quotes(quotes), fix),
@@ -104,7 +105,7 @@ def _address(
         "right": str(changed),
     }
     fault = Fault.WRONG_SUBNET if own.address else Fault.NO_ADDRESS
-    quotes = [own.quotes.get("address"), interface.quotes.get("address")]
+    quotes = [*own.shown("address"), *interface.shown("address")]
     fix = _set_address(host.name, changed, right.ip)
     mended = replace(
         host, interfaces=(replace(own, address=changed),), gateway=right.ip
@@ -140,7 +141,7 @@ def duplicate_repairs(
         "address": str(failure.address),
         "right": str(changed.ip),
     }
-    quotes = [own.quotes.get("address"), theirs.quotes.get("address")]
+    quotes = [*own.shown("address"), *theirs.shown("address")]
     fix = _fix_duplicate(device, own, changed)
     mended = network.with_interface(device.name, replace(own, address=changed))
     yield Repair(

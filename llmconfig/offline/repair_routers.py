@@ -34,6 +34,7 @@ def interface_repairs(network: Network) -> Iterator[Repair]:
 def _claimed(
     network: Network, router: Device, interface: Interface, end: End
 ) -> Iterator[Repair]:
+    """Without a PC's word, a mistyped route is likelier than a mistyped address."""
     claims = [c for c in _claims(network, end) if c[0] != interface.address]
     for address in dict.fromkeys(claim[0] for claim in claims):
         by = [claim for claim in claims if claim[0] == address]
@@ -44,7 +45,7 @@ def _claimed(
             "right": str(address),
             "other": ", ".join(dict.fromkeys(device.name for _, device, _ in by)),
         }
-        quotes = [interface.quotes.get("address"), *(quote for _, _, quote in by[:3])]
+        quotes = [*interface.shown("address"), *(quote for _, _, quote in by[:3])]
         yield Repair(
             Finding(
                 Fault.WRONG_INTERFACE_ADDRESS,
@@ -54,7 +55,7 @@ def _claimed(
                 set_interface_address(router.name, interface, address),
             ),
             network.with_interface(router.name, replace(interface, address=address)),
-            rank=1,
+            rank=0 if any(device.role is Role.HOST for _, device, _ in by) else 1,
         )
 
 
@@ -101,7 +102,7 @@ def _mask(
             "address": str(own),
             "subnet": str(own.network),
         }
-        quotes = [interface.quotes.get("address"), other.quotes.get("address")]
+        quotes = [*interface.shown("address"), *other.shown("address")]
         yield Repair(
             Finding(
                 Fault.WRONG_MASK,
@@ -111,7 +112,6 @@ def _mask(
                 set_interface_address(router.name, interface, changed),
             ),
             network.with_interface(router.name, replace(interface, address=changed)),
-            rank=1,
         )
 
 
@@ -190,7 +190,7 @@ def _redirect(
         f"ip route {target} {hop}",
         "end",
     )
-    quotes = [route.quote, _address_quote(network, other, hop)]
+    quotes = [route.quote, *_address_quotes(network, other, hop)]
     routes = tuple(
         replace(r, next_hop=hop, port="") if r == route else r for r in router.routes
     )
@@ -227,9 +227,9 @@ def _add(
     quotes = [
         router.quotes.get("last_resort"),
         *(route.quote for route in router.routes[:4]),
-        _address_quote(network, other, hop),
+        *_address_quotes(network, other, hop),
     ]
-    route = Route(subnet, hop, "", True, Quote(router.name, "", line))
+    route = Route(subnet, hop, "", True, Quote("", "", ""))
     return Repair(
         Finding(
             fault,
@@ -242,11 +242,11 @@ def _add(
     )
 
 
-def _address_quote(network: Network, name: str, address: IPv4Address) -> Quote | None:
+def _address_quotes(network: Network, name: str, address: IPv4Address) -> list[Quote]:
     for interface in network.devices[name].addressed:
         if interface.address and interface.address.ip == address:
-            return interface.quotes.get("address")
-    return None
+            return interface.shown("address")
+    return []
 
 
 def acl_repairs(network: Network, failure: Failure) -> Iterator[Repair]:
@@ -264,7 +264,7 @@ def acl_repairs(network: Network, failure: Failure) -> Iterator[Repair]:
         "rule": failure.rule.line if failure.rule else "deny ip any any (implicit)",
         "address": str(failure.address),
     }
-    quotes = [interface.quotes.get(failure.direction)]
+    quotes = interface.shown(failure.direction)
     if failure.rule:
         quotes.append(Quote(failure.device, failure.rule.command, failure.rule.line))
     else:

@@ -89,11 +89,11 @@ def _right(
 
 def _path_quotes(network: Network, hops: Sequence[str]) -> tuple[Quote, ...]:
     """The address lines of the devices on the path."""
-    quotes = []
+    quotes: list[Quote | None] = []
     for name in hops:
         device = network.devices[name]
         if device.role is Role.HOST:
-            quotes += [i.quotes.get("address") for i in device.addressed]
+            quotes += [q for i in device.addressed for q in i.shown("address")]
             quotes.append(device.quotes.get("gateway"))
     return first_quotes(quotes)
 
@@ -112,6 +112,22 @@ def finding_parts(
         turn.say(f"{finding.fault.value}.detail", finding.facts),
         evidence_block(first_quotes(quotes), roles(network)),
         *fix_parts(turn, finding),
+        *_alternative_parts(turn, network, finding.alternative),
+    ]
+
+
+def _alternative_parts(
+    turn: Turn, network: Network, other: Finding | None
+) -> list[str]:
+    """What the same lines would also fit: the reader knows which is meant."""
+    if other is None:
+        return []
+    detail = turn.say(f"{other.fault.value}.detail", other.facts)
+    headline = turn.say("either", {"cause": cause(turn, other)})
+    return [
+        f"{headline}. {detail}",
+        evidence_block(first_quotes(other.quotes), roles(network)),
+        *fix_parts(turn, other),
     ]
 
 

@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from chat.agent.tools.lab import Lab
 from copilot_site.lib.errors import UserFacingError
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 Arguments = TypeVar("Arguments", bound="ToolArguments")
 

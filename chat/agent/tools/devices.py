@@ -1,16 +1,25 @@
 """Commands on device consoles, on several devices at once."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
+
+from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
-from projects.consoles import policy
-from projects.consoles.console import ConsoleTarget, run_commands
-from projects.consoles.dialect import dialect_for
+from projects.consoles import (
+    DEVICE_TYPES,
+    CommandResult,
+    ConsoleError,
+    ConsoleTarget,
+    classify,
+    run_commands,
+    target_for,
+)
+from projects.consoles import Effect as ConsoleEffect
 from projects.gns3.types import Gns3Node
-from pydantic import Field
 
 _OUTPUT_PER_COMMAND = 8_000
 _SECONDS_PER_DEVICE = 90.0
@@ -34,34 +43,33 @@ async def _run_commands(arguments: RunCommands, lab: Lab) -> dict[str, Any]:
 
 
 async def _on_device(
-    wanted: DeviceCommands, nodes: list[Gns3Node], lab: Lab
+    wanted: DeviceCommands, nodes: Sequence[Gns3Node], lab: Lab
 ) -> dict[str, Any]:
     """Its failure is its own: the other devices go on."""
+    results: list[CommandResult] = []
+    error = ""
+    name = wanted.device
     try:
         node = find_node(nodes, wanted.device)
-        dialect = _dialect(node)
-        lines = [
-            line for command in wanted.commands for line in policy.split_lines(command)
-        ]
-        _refuse(dialect, lines)
+        name = node.name
+        target = _target(node)
+        _refuse(target.dialect, wanted.commands)
         results = await run_commands(
-            ConsoleTarget(node.name, node.console_host, node.console or 0, dialect),
-            lines,
+            target,
+            wanted.commands,
             time_limit=_SECONDS_PER_DEVICE,
             output_limit=_OUTPUT_PER_COMMAND,
             lock=lab.console_lock,
         )
-    except UserFacingError as error:
-        return {
-            "device": wanted.device,
-            "status": "failed",
-            "error": str(error),
-            "commands": [],
-        }
-    failed = [result.error for result in results if result.error]
-    answer: dict[str, Any] = {
-        "device": node.name,
-        "status": "failed" if failed else "ok",
+        error = next((result.error for result in results if result.error), "")
+    except ConsoleError as failure:
+        results, error = failure.results, str(failure)
+    except UserFacingError as failure:
+        error = str(failure)
+    return {
+        "device": name,
+        "status": "failed" if error else "ok",
+        **({"error": error} if error else {}),
         "commands": [
             {
                 "command": result.command,
@@ -72,53 +80,41 @@ async def _on_device(
             for result in results
         ],
     }
-    if failed:
-        answer["error"] = failed[0]
-    return answer
 
 
-def _dialect(node: Gns3Node) -> str:
-    dialect = dialect_for(node.node_type, node.device_type)
-    if dialect is None:
-        raise ToolFailed(
-            f"{node.name} has no console that the copilot can read "
-            f"(type {node.device_type or node.node_type})."
-        )
+def _target(node: Gns3Node) -> ConsoleTarget:
     if node.status != "started":
         raise ToolFailed(
-            f"{node.name} is {node.status}: its console does not answer. Start it first."
+            f"{node.name} is {node.status}: its console does not answer. "
+            "Start it first."
         )
-    if not node.console:
-        raise ToolFailed(f"{node.name} has no console port.")
-    return dialect
+    return target_for(
+        name=node.name,
+        node_type=node.node_type,
+        device_type=node.device_type,
+        console_type=node.console_type,
+        host=node.console_host,
+        port=node.console,
+    )
 
 
-def _refuse(dialect: str, lines: list[str]) -> None:
-    refused = [
-        line
-        for line in lines
-        if policy.classify(dialect, line) == policy.Effect.REFUSED
-    ]
-    if refused:
-        raise ToolFailed(
-            f"Refused, nothing was run: “{refused[0]}” could destroy or leave the lab."
-        )
+def _refuse(dialect: str, commands: Sequence[str]) -> None:
+    for command in commands:
+        if classify(dialect, command) == ConsoleEffect.REFUSED:
+            raise ToolFailed(
+                f"Refused, nothing was run: “{command}” could destroy or leave the lab."
+            )
 
 
 def _effect(arguments: RunCommands) -> Effect:
     """A read only if every line is known to be one, in whichever dialect."""
-    lines = [
-        line
-        for device in arguments.devices
-        for command in device.commands
-        for line in policy.split_lines(command)
-    ]
     is_read = all(
         any(
-            policy.classify(dialect, line) == policy.Effect.READ
-            for dialect in policy.DIALECTS
+            classify(dialect, command) == ConsoleEffect.READ
+            for dialect in set(DEVICE_TYPES.values())
         )
-        for line in lines
+        for device in arguments.devices
+        for command in device.commands
     )
     return Effect.READ if is_read else Effect.CHANGE
 

@@ -1,6 +1,6 @@
 """The lab a run works on: its project on its server, and its devices by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Lab:
         return await self.client.topology(self.project_id)
 
 
-def find_node(nodes: list[Gns3Node], name: str) -> Gns3Node:
+def find_node(nodes: Sequence[Gns3Node], name: str) -> Gns3Node:
     """By id, by exact name, then by name in any case; never a guess."""
     for wanted in (
         [node for node in nodes if node.node_id == name],

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from pydantic import Field
+
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3LinkEnd, Gns3Node, Gns3Port, Gns3Topology
-from pydantic import Field
 
 
 class NewLink(ToolArguments):
@@ -56,23 +57,16 @@ def _end(node: Gns3Node, port: Gns3Port) -> Gns3LinkEnd:
 
 
 def _find_port(topology: Gns3Topology, node: Gns3Node, name: str | None) -> Gns3Port:
-    used = {
-        (end.adapter_number, end.port_number)
-        for link in topology.links
-        for end in link.ends
-        if end.node_id == node.node_id
-    }
-    free = [
-        port
-        for port in node.ports
-        if (port.adapter_number, port.port_number) not in used
-    ]
+    free = topology.free_ports(node.node_id)
     if name is None:
         if not free:
             raise ToolFailed(f"{node.name} has no free port.")
         return free[0]
     for port in node.ports:
-        if name.strip().casefold() in (port.name.casefold(), port.short_name.casefold()):
+        if name.strip().casefold() in (
+            port.name.casefold(),
+            port.short_name.casefold(),
+        ):
             if port not in free:
                 raise ToolFailed(f"Port {port.name} of {node.name} is in use.")
             return port

@@ -1,14 +1,15 @@
 """Creating, starting and stopping devices."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+
+from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3Node, Gns3Template
-from pydantic import Field
 
 # New devices stand in a row below the lab, far enough apart to be read.
 _SPACING = 150
@@ -53,7 +54,7 @@ async def _create_nodes(arguments: CreateNodes, lab: Lab) -> dict[str, Any]:
     return {"created": created, "failed": failed}
 
 
-def _find_template(templates: list[Gns3Template], name: str) -> Gns3Template:
+def _find_template(templates: Sequence[Gns3Template], name: str) -> Gns3Template:
     for template in templates:
         if template.name.casefold() == name.strip().casefold():
             return template

@@ -4,7 +4,7 @@ from typing import Any
 
 from chat.agent.tools.base import Tool, ToolArguments
 from chat.agent.tools.lab import Lab
-from projects.consoles.dialect import dialect_for
+from projects.consoles import dialect_for
 from projects.gns3.types import Gns3LinkEnd, Gns3Node, Gns3Topology
 
 
@@ -39,9 +39,9 @@ def describe(topology: Gns3Topology, *, is_simulated: bool) -> dict[str, Any]:
         "links": [
             {
                 "a": _name(nodes, link.ends[0]),
-                "a_port": _port(nodes, link.ends[0]),
+                "a_port": topology.port_name(link.ends[0]),
                 "b": _name(nodes, link.ends[1]),
-                "b_port": _port(nodes, link.ends[1]),
+                "b_port": topology.port_name(link.ends[1]),
                 "suspended": link.is_suspended,
             }
             for link in topology.links
@@ -53,17 +53,6 @@ def describe(topology: Gns3Topology, *, is_simulated: bool) -> dict[str, Any]:
 def _name(nodes: dict[str, Gns3Node], end: Gns3LinkEnd) -> str:
     node = nodes.get(end.node_id)
     return node.name if node else end.node_id
-
-
-def _port(nodes: dict[str, Gns3Node], end: Gns3LinkEnd) -> str:
-    node = nodes.get(end.node_id)
-    for port in node.ports if node else ():
-        if (port.adapter_number, port.port_number) == (
-            end.adapter_number,
-            end.port_number,
-        ):
-            return port.name
-    return f"{end.adapter_number}/{end.port_number}"
 
 
 async def _list_templates(arguments: NoArguments, lab: Lab) -> dict[str, Any]:

@@ -6,6 +6,16 @@ PHRASES = {
         "{device} benutzt das Gateway {gateway}; diese Adresse hat kein Router in "
         "seinem Segment. {router} hat dort {right} ({interface})."
     ),
+    "missing_gateway": "{device} hat kein Gateway",
+    "missing_gateway.detail": (
+        "{device} hat kein Gateway; {router} hat {right} in seinem Segment "
+        "({interface})."
+    ),
+    "link_missing": "keine Verbindung zwischen {device} und {other}",
+    "link_missing.detail": (
+        "{interface} von {device} ist nicht verbunden, aber sein Subnetz {subnet} ist "
+        "auch das von {peer}."
+    ),
     "wrong_mask": "falsche Maske auf {device}",
     "wrong_mask.detail": (
         "{device} hat {address} und hält damit {subnet} für sein eigenes Subnetz; "
@@ -96,6 +106,8 @@ PHRASES = {
     "not_read": "Nicht lesbar:",
     "fix_on": "Zu ändern auf {device}:",
     "start": "{device} starten („starte {device}“), dann noch einmal fragen.",
+    "connect": "{device} ({interface}) mit {other} verbinden.",
+    "either": "Zur selben Ausgabe passt auch: {cause}",
     "resume": "Die Verbindung {link} in GNS3 fortsetzen, dann noch einmal fragen.",
     "fixed": "Geändert, {source} erreicht {target} jetzt",
     "fixed_not": "Geändert, aber {source} erreicht {target} noch nicht",

@@ -7,6 +7,16 @@ PHRASES = {
         "{device} uses the gateway {gateway}, which is not the address of a router on "
         "its segment; {router} has {right} there ({interface})."
     ),
+    "missing_gateway": "{device} has no gateway",
+    "missing_gateway.detail": (
+        "{device} has no default gateway; {router} has {right} on its segment "
+        "({interface})."
+    ),
+    "link_missing": "no link between {device} and {other}",
+    "link_missing.detail": (
+        "{interface} of {device} has no link, but its subnet {subnet} is also that of "
+        "{peer}."
+    ),
     "wrong_mask": "wrong mask on {device}",
     "wrong_mask.detail": (
         "{device} has {address}, so it takes {subnet} for its own subnet; {other} on "
@@ -93,6 +103,8 @@ PHRASES = {
     "not_read": "Could not be read:",
     "fix_on": "What to change on {device}:",
     "start": "Start {device} (say “start {device}”), then ask again.",
+    "connect": "Connect {device} ({interface}) and {other} with a link.",
+    "either": "The same output would also fit: {cause}",
     "resume": "Resume the link {link} in GNS3, then ask again.",
     "fixed": "Changed, and {source} reaches {target} now",
     "fixed_not": "Changed, but {source} still does not reach {target}",

@@ -6,6 +6,14 @@ PHRASES = {
         "{device} 使用网关 {gateway}，但同一网段上没有路由器使用该地址；"
         "{router} 在该网段的地址是 {right}（{interface}）。"
     ),
+    "missing_gateway": "{device} 没有网关",
+    "missing_gateway.detail": (
+        "{device} 没有默认网关；{router} 在该网段的地址是 {right}（{interface}）。"
+    ),
+    "link_missing": "{device} 与 {other} 之间缺少链路",
+    "link_missing.detail": (
+        "{device} 的 {interface} 没有链路，但它的子网 {subnet} 也是 {peer} 的子网。"
+    ),
     "wrong_mask": "{device} 的子网掩码错误",
     "wrong_mask.detail": (
         "{device} 的地址是 {address}，因此把 {subnet} 当作本地子网；"
@@ -77,6 +85,8 @@ PHRASES = {
     "not_read": "无法读取：",
     "fix_on": "在 {device} 上修改：",
     "start": "启动 {device}（输入“启动 {device}”），然后再问一次。",
+    "connect": "用链路连接 {device}（{interface}）与 {other}。",
+    "either": "同样的输出也可能是：{cause}",
     "resume": "在 GNS3 中恢复链路 {link}，然后再问一次。",
     "fixed": "已修改，{source} 现在可以到达 {target}",
     "fixed_not": "已修改，但 {source} 仍无法到达 {target}",

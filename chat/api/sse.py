@@ -1,0 +1,65 @@
+"""Server-sent events: the reader's items as frames, and a response that holds nothing."""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import orjson
+from asgiref.sync import SyncToAsync
+from django.conf import settings
+from django.db import connections
+from django.http import StreamingHttpResponse
+
+from chat.events.address import RunAddress
+from chat.events.reader import Heartbeat, follow
+from copilot_site.lib.orm import in_orm_thread
+
+
+async def frames(
+    address: RunAddress,
+    *,
+    after: int,
+    is_still_valid: Callable[[], Awaitable[bool]],
+) -> AsyncIterator[bytes]:
+    """Frames of a run after the given number, until `done` or this connection's end."""
+    sent = 0
+    heartbeat = orjson.dumps({"type": "heartbeat", "session_id": address.session_id})
+    async with contextlib.aclosing(follow(address, after=after)) as items:
+        async for item in items:
+            if isinstance(item, Heartbeat):
+                if not await is_still_valid():
+                    return
+                yield b"data: %s\n\n" % heartbeat
+                continue
+            frame = b"".join(
+                b"id: %d.%d\ndata: %s\n\n" % (address.round, entry.seq, entry.data)
+                for entry in item.entries
+            )
+            yield frame
+            sent += len(frame)
+            if item.is_last:
+                return
+            if sent > settings.CONNECTION_BYTES:
+                # Bounds what a stalled reader can pile up; it comes back by cursor.
+                yield b": reconnect with your last id\nretry: 100\n\n"
+                return
+
+
+async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:
+    """Gives back the request's thread and database connection before it streams."""
+    await in_orm_thread(connections.close_all)()
+    _release_thread()
+    return StreamingHttpResponse(
+        body,
+        content_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def _release_thread() -> None:
+    # Django binds a thread to each request; a stream would pin it until its end.
+    # asgiref offers no public way to give it back (checked by a test).
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    if context is not None:
+        executor = SyncToAsync.context_to_thread_executor.pop(context, None)
+        if executor is not None:
+            executor.shutdown(wait=False)

@@ -1,0 +1,311 @@
+"""Sockets: authorise, replay, forward. What a client sends are commands, no more."""
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from chat.access import session_for
+from chat.events.address import Cursor, RunAddress, user_group
+from chat.events.reader import Heartbeat, follow
+from chat.models import ChatSession, Run
+from chat.runs import start_run, stop_session
+from copilot_site.authentication import (
+    Identity,
+    NotAuthenticated,
+    authenticate_scope,
+    identity_of_token,
+)
+from copilot_site.lib.errors import UserFacingError
+from copilot_site.lib.orm import in_orm_thread
+from projects.access import project_for
+from projects.models import Project, Role
+from projects.sync import is_fresh, refresh_project
+
+# RFC 6455 and the range that it leaves to applications.
+CLOSE_TOO_BIG = 1009
+CLOSE_RECONNECT = 1012
+CLOSE_NOT_AUTHENTICATED = 4401
+CLOSE_NOT_FOUND = 4404
+
+_AUTHENTICATE_SECONDS = 5.0
+_FRAME_LENGTH = 512 * 1024
+
+
+class IdentifiedConsumer(AsyncWebsocketConsumer):
+    """A socket of a known person: by header, cookie, subprotocol or first frame."""
+
+    identity: Identity | None = None
+
+    async def connect(self) -> None:
+        try:
+            self.identity = await in_orm_thread(authenticate_scope)(self.scope)
+        except NotAuthenticated:
+            # Accepted first, so that a browser can read the reason.
+            await self.accept()
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return
+        await self.accept()
+        if self.identity is None:
+            self._deadline = asyncio.create_task(self._give_up_waiting())
+        else:
+            await self.begin_safely()
+
+    async def _give_up_waiting(self) -> None:
+        await asyncio.sleep(_AUTHENTICATE_SECONDS)
+        await self.close(CLOSE_NOT_AUTHENTICATED)
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        if text_data is None or len(text_data) > _FRAME_LENGTH:
+            await self.close(CLOSE_TOO_BIG)
+            return
+        try:
+            frame = orjson.loads(text_data)
+        except orjson.JSONDecodeError:
+            frame = None
+        if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
+            await self.send_error("bad_frame", "A frame is a JSON object with a type.")
+            return
+        if self.identity is None:
+            await self._authenticate(frame)
+            return
+        if not await in_orm_thread(self.identity.is_still_valid)():
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return
+        try:
+            await self.command(frame)
+        except UserFacingError as error:
+            await self.send_error(error.code, str(error))
+
+    async def _authenticate(self, frame: dict[str, Any]) -> None:
+        token = frame.get("token")
+        if frame["type"] == "authenticate" and isinstance(token, str):
+            with contextlib.suppress(NotAuthenticated):
+                self.identity = await in_orm_thread(identity_of_token)(token)
+        if self.identity is None:
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return
+        self._deadline.cancel()
+        await self.begin_safely()
+
+    async def begin_safely(self) -> None:
+        try:
+            await self.begin()
+        except UserFacingError as error:
+            await self.send_error(error.code, str(error))
+            await self.close(CLOSE_NOT_FOUND)
+
+    async def begin(self) -> None:
+        """The person is known. Raises UserFacingError to close the socket."""
+
+    async def command(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "ping":
+            await self.send_json({"type": "pong"})
+            return
+        await self.send_error("unknown_command", f"Unknown type {frame['type'][:40]}.")
+
+    async def send_json(self, value: dict[str, Any]) -> None:
+        await self.send(text_data=orjson.dumps(value).decode())
+
+    async def send_error(self, code: str, text: str) -> None:
+        await self.send_json({"type": "error", "code": code, "error": text})
+
+    async def disconnect(self, code: int) -> None:
+        if deadline := getattr(self, "_deadline", None):
+            deadline.cancel()
+
+
+class SessionConsumer(IdentifiedConsumer):
+    """One session: its runs one after another, from a cursor on."""
+
+    session: ChatSession
+    project: Project
+    _forwarding: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        assert self.identity is not None
+        path = self.scope["url_route"]["kwargs"]
+        user = self.identity.user
+        self.project = await in_orm_thread(project_for)(
+            user, path["project_id"], role=Role.VIEWER
+        )
+        self.session = await in_orm_thread(session_for)(
+            user, self.project, path["session_id"]
+        )
+        query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
+        cursor = Cursor.parse(query.get("after", [""])[0])
+        self._news = asyncio.Event()
+        await self.channel_layer.group_add(user_group(user.pk), self.channel_name)
+        self._forwarding = asyncio.create_task(self._forward(cursor))
+
+    async def user_event(self, message: dict[str, Any]) -> None:
+        """From the user's own channel: a new run of this session, or a title."""
+        event = message["event"]
+        if event.get("session_id") != self.session.thread_id:
+            return
+        if event["type"] == "run_started":
+            self._news.set()
+        elif event["type"] == "title":
+            await self.send_json(event)
+
+    async def _forward(self, cursor: Cursor | None) -> None:
+        """Each run in turn; between them, wait for news or look every few seconds."""
+        assert self.identity is not None
+        last_round, after = (cursor.round, cursor.seq) if cursor else (0, 0)
+        is_first = True
+        while True:
+            self._news.clear()
+            run = await in_orm_thread(_next_run)(self.session, last_round, is_first)
+            is_first = False
+            if run is None or (
+                run.round == last_round and run.is_finished and after >= run.saved_seq
+            ):
+                if run is not None:
+                    is_first = False
+                if not await self._wait_for_news():
+                    return
+                continue
+            if run.round != last_round:
+                last_round, after = run.round, 0
+            after = await self._forward_run(run, after)
+
+    async def _forward_run(self, run: Run, after: int) -> int:
+        sent, address = 0, RunAddress.of(run)
+        async with contextlib.aclosing(follow(address, after=after)) as items:
+            async for item in items:
+                if isinstance(item, Heartbeat):
+                    await self._beat()
+                    continue
+                for entry in item.entries:
+                    await self.send(text_data=entry.data.decode())
+                    sent += len(entry.data)
+                after = item.entries[-1].seq
+                if sent > settings.CONNECTION_BYTES and not item.is_last:
+                    await self.close(CLOSE_RECONNECT)
+                    raise StopConsumer
+        return after
+
+    async def _wait_for_news(self) -> bool:
+        """False when the person may no longer listen."""
+        end = time.monotonic() + settings.HEARTBEAT_SECONDS
+        try:
+            async with asyncio.timeout_at(
+                asyncio.get_running_loop().time() + end - time.monotonic()
+            ):
+                await self._news.wait()
+        except TimeoutError:
+            return await self._beat()
+        return True
+
+    async def _beat(self) -> bool:
+        assert self.identity is not None
+        if not await in_orm_thread(self.identity.is_still_valid)():
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return False
+        await self.send_json(
+            {"type": "heartbeat", "session_id": self.session.thread_id}
+        )
+        return True
+
+    async def command(self, frame: dict[str, Any]) -> None:
+        assert self.identity is not None
+        match frame["type"]:
+            case "message":
+                await self._message(self.identity, frame)
+            case "stop":
+                await self._authorise(Role.MEMBER)
+                await in_orm_thread(stop_session)(self.session)
+            case _:
+                await super().command(frame)
+
+    async def _message(self, identity: Identity, frame: dict[str, Any]) -> None:
+        text, strategy = frame.get("message"), frame.get("multitask_strategy", "reject")
+        if not isinstance(text, str):
+            await self.send_error("message_empty", "A message frame has a message.")
+            return
+        if strategy not in ("reject", "enqueue", "interrupt"):
+            await self.send_error("bad_frame", "Unknown multitask_strategy.")
+            return
+        project = await self._authorise(Role.MEMBER)
+        key = frame.get("client_message_id")
+        await in_orm_thread(start_run)(
+            user=identity.user,
+            project=project,
+            message=text.replace("\x00", ""),
+            session_id=self.session.thread_id,
+            multitask_strategy=strategy,
+            request_key=key[:255] if isinstance(key, str) else None,
+        )
+        # The live feed may be down; the row is there.
+        self._news.set()
+
+    async def _authorise(self, role: Role) -> Project:
+        """Again at each command: roles change while a socket is open."""
+        assert self.identity is not None
+        project = await in_orm_thread(project_for)(
+            self.identity.user,
+            self.project.project_id,
+            role=role,
+            server=self.project.server.name,
+        )
+        return project if is_fresh(project) else await refresh_project(project)
+
+    async def disconnect(self, code: int) -> None:
+        await super().disconnect(code)
+        if self._forwarding is not None:
+            self._forwarding.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._forwarding
+        if self.identity is not None:
+            group = user_group(self.identity.user.pk)
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+
+class UserConsumer(IdentifiedConsumer):
+    """The user's own channel: titles, started runs."""
+
+    async def begin(self) -> None:
+        assert self.identity is not None
+        group = user_group(self.identity.user.pk)
+        await self.channel_layer.group_add(group, self.channel_name)
+        await self.send_json({"type": "ready"})
+
+    async def user_event(self, message: dict[str, Any]) -> None:
+        assert self.identity is not None
+        if not await in_orm_thread(self.identity.is_still_valid)():
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return
+        await self.send_json(message["event"])
+
+    async def disconnect(self, code: int) -> None:
+        await super().disconnect(code)
+        if self.identity is not None:
+            group = user_group(self.identity.user.pk)
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+
+class NotFoundConsumer(AsyncWebsocketConsumer):
+    """Any other address: a clean close instead of an error."""
+
+    async def connect(self) -> None:
+        await self.close(CLOSE_NOT_FOUND)
+
+
+def _next_run(session: ChatSession, last_round: int, is_first: bool) -> Run | None:
+    """At first the cursor's run or, without one, the active; later what follows it."""
+    runs = session.runs.select_related("session").exclude(status="pending")
+    if is_first and last_round == 0:
+        return runs.active().first() or runs.last()
+    return (
+        runs.filter(round__gte=last_round).order_by("round").first()
+        if is_first
+        else runs.filter(round__gt=last_round).order_by("round").first()
+    )

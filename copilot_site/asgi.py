@@ -1,0 +1,20 @@
+"""One door for HTTP and sockets."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+# Apps are loaded before anything that imports their models.
+django_application = get_asgi_application()
+
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 (see above)
+
+from chat.routing import websocket_urlpatterns  # noqa: E402 (see above)
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": URLRouter(websocket_urlpatterns),
+    }
+)

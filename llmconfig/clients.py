@@ -1,0 +1,63 @@
+"""The one door through which keys leave: a chat model from a config."""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from langchain_core.language_models import BaseChatModel
+
+from copilot_site.lib.secret_values import remember
+from llmconfig.selection import ModelChoice
+
+
+def chat_client(
+    choice: ModelChoice,
+    *,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+) -> BaseChatModel:
+    """A model ready to be asked; overrides win over the config."""
+    if choice.config is None:
+        from llmconfig.offline import OfflineChatModel
+
+        return OfflineChatModel(pace=settings.OFFLINE_PACE)
+
+    from langchain_openai import ChatOpenAI
+
+    config = choice.config
+    options: dict[str, Any] = {}
+    if (
+        chosen := temperature if temperature is not None else config.temperature
+    ) is not None:
+        options["temperature"] = chosen
+    if (limit := max_tokens or config.max_tokens) is not None:
+        options["max_tokens"] = limit
+    return ChatOpenAI(
+        model=config.model,
+        base_url=normalised(config.base_url),
+        # Servers on site often take no key, but the client insists on one.
+        api_key=remember(config.api_key or "none"),  # type: ignore[arg-type]
+        stream_usage=True,
+        max_retries=1,
+        timeout=60,
+        http_async_client=_http(),
+        **options,
+    )
+
+
+def normalised(base_url: str) -> str:
+    """Without space, trailing slash or a known suffix; a missing /v1 stays missing."""
+    url = base_url.strip().rstrip("/")
+    return url.removesuffix("/chat/completions").rstrip("/")
+
+
+@cache
+def _http() -> Any:
+    """One pool of connections per process: the worker has one loop."""
+    import httpx
+
+    return httpx.AsyncClient(
+        limits=httpx.Limits(max_connections=1000, max_keepalive_connections=200),
+        timeout=httpx.Timeout(60, connect=10),
+        follow_redirects=False,
+    )
