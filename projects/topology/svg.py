@@ -176,7 +176,9 @@ def _node(
         f'<g class="tp-node{states}" role="img" data-node-id="{_text(node.node_id)}" '
         f'data-kind="{kind}" aria-label="{_text(spoken)}">'
         f"<title>{_text(spoken)}</title>"
-        f'<circle class="tp-halo" cx="{x:g}" cy="{y:g}" r="30"/>'
+        f'<rect class="tp-hit" x="{x - 40:g}" y="{y - 30:g}" width="80" height="74" '
+        'fill="none" pointer-events="all"/>'
+        f'<circle class="tp-halo" cx="{x:g}" cy="{y:g}" r="28"/>'
         f'<circle class="tp-sel" cx="{x:g}" cy="{y:g}" r="24"/>'
         f'<circle class="tp-ring" cx="{x:g}" cy="{y:g}" r="27"/>'
         f'<g class="tp-shape" transform="translate({x - 20:g} {y - 20:g}) scale(1.25)">'
@@ -192,10 +194,10 @@ def _name(
     x, y = layout.points[node.node_id]
     side = _name_side(node, layout, topology)
     if side == "below":
-        at, anchor, second = (x, y + 35.0), "middle", y + 48.0
+        at, anchor, second = (x, y + 36.0), "middle", y + 48.0
     else:
         sign = 1 if side == "right" else -1
-        at = (x + sign * 27, y + (4.0 if is_up else 0.0))
+        at = (x + sign * 29, y + (4.0 if is_up else 0.0))
         anchor, second = ("start" if sign > 0 else "end"), y + 13.0
     lines = (
         f'<text class="tp-name" x="{at[0]:g}" y="{at[1]:g}" text-anchor="{anchor}">'
@@ -217,7 +219,7 @@ def _name_side(node: TopologyNode, layout: Layout, topology: TopologyView) -> st
         for far in _far_ends(node, layout, topology)
         if far != (x, y)
     ]
-    width = 27 + 7.4 * len(_cut(node.name))
+    width = 29 + 7.4 * len(_cut(node.name))
 
     def is_open(side: str) -> bool:
         direction = {"below": pi / 2, "right": 0.0, "left": pi}[side]

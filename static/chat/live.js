@@ -1,9 +1,9 @@
-// One line for screen readers and eyes: what the run does, at most every 2.5 s.
+// One line for screen readers and eyes: what the run does, at most one change in 1.5 s.
 
 import { h, icon, spinner } from "./dom.js";
 import { devicesOf, summarise, toolLabel } from "./tools.js";
 
-const PAUSE = 2500;
+const PAUSE = 1500;
 
 function words(round) {
   if (!round) return "";

@@ -59,7 +59,7 @@ const sessions = new SessionList({
     },
   },
 });
-const topology = new TopologyPanel({ api, frame: $("drawing"), onSelect: () => renderDevice(), onLoad: () => schedule() });
+const topology = new TopologyPanel({ api, frame: $("drawing"), onSelect: () => renderDevice(), onLoad });
 
 // --- What is shown -----------------------------------------------------------
 
@@ -148,6 +148,12 @@ async function loadTopology() {
   else renderDevice();
 }
 
+// Prompts of terminals depend on the kind of device, known only now.
+function onLoad({ isFirst }) {
+  if (isFirst && state.conversation?.view.rounds.length) thread.clear();
+  schedule();
+}
+
 async function setProjectOpen(isOpened) {
   state.isOpening = true;
   schedule();
@@ -188,7 +194,7 @@ function render() {
   const { project, conversation } = state;
   showProject(project, $("project-name"), $("project-where"));
   $("labels").replaceChildren(...(context.isSimulated() ? [simulatedBadge()] : []), ...(state.me?.llm?.is_offline ? [offlineBadge()] : []));
-  $("model").textContent = state.me ? (state.me.llm?.model ?? "No model is set up") : "";
+  $("model").textContent = modelWords(state.me);
   const session = sessions.find(conversation?.sessionId);
   const title = conversation?.view.title || session?.title || "New conversation";
   $("title").textContent = title;
@@ -204,6 +210,12 @@ function render() {
   live.update(active);
   topology.highlight(workingDevices(active));
   if (topology.selectedId) renderDevice();
+}
+
+function modelWords(me) {
+  if (!me) return "";
+  if (me.llm?.is_offline) return "Offline model: rules, no language model";
+  return me.llm?.model || "No model is set up";
 }
 
 function renderThread() {

@@ -37,9 +37,10 @@ export class TopologyPanel {
     try {
       const [topology, drawing] = await Promise.all([this.api.get(path), this.api.request("GET", `${path}.svg`, { headers: { Accept: "image/svg+xml" } }).then((response) => response.text())]);
       if (turn !== this.#turn) return null;
+      const isFirst = this.topology === null;
       this.topology = topology;
       this.#draw(drawing);
-      this.onLoad(topology);
+      this.onLoad({ isFirst });
       return null;
     } catch (error) {
       return turn === this.#turn ? error : null;
@@ -58,7 +59,9 @@ export class TopologyPanel {
     if (source === this.#source) return;
     const focusedId = document.activeElement?.closest?.(".tp-node")?.dataset.nodeId;
     this.#source = source;
-    this.frame.replaceChildren(DOMPurify.sanitize(source, SAFE));
+    // The file's own style is for files; the page has its stylesheet.
+    const bare = source.replace(/<style>[^<]*<\/style>/, "");
+    this.frame.replaceChildren(DOMPurify.sanitize(bare, SAFE));
     if (!this.svg) return;
     const [, , width, height] = this.svg.getAttribute("viewBox").split(" ").map(Number);
     this.size = { width, height };
