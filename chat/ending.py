@@ -64,9 +64,11 @@ def end_run(
     return closing
 
 
-def end_unowned_run(run: Run, old: Sequence[Status], reason: str) -> bool:
-    """Stop a run that no worker executes; its closing events are written here."""
-    closing = end_run(run, old, Status.STOPPED, last_seq=run.saved_seq, reason=reason)
+def end_unowned_run(
+    run: Run, old: Sequence[Status], new: Status = Status.STOPPED, **why: str
+) -> bool:
+    """End a run that no worker executes; its closing events are written here."""
+    closing = end_run(run, old, new, last_seq=run.saved_seq, **why)
     if closing is None:
         return False
     try:
@@ -139,7 +141,7 @@ def _count(run: Run) -> None:
         input_tokens=calls["read"],
         output_tokens=calls["written"],
     )
-    run.refresh_from_db()
+    run.refresh_from_db(fields=["input_tokens", "output_tokens"])
     read, written = calls["read"] or 0, calls["written"] or 0
     ChatSession.objects.filter(pk=run.session_id).update(
         message_count=F("message_count") + messages,

@@ -126,9 +126,11 @@ def start_run(
 def stop_run(run: Run, *, reason: str = "user") -> bool:
     """Stop it wherever it is. False if it was over already."""
     waiting = [Status.PENDING, Status.QUEUED, Status.WAITING_APPROVAL]
-    if run.status in waiting and end_unowned_run(run, waiting, reason):
+    if run.status in waiting and end_unowned_run(
+        run, waiting, reason=reason
+    ):
         return True
-    run.refresh_from_db()
+    run.refresh_from_db(fields=["status", "attempt"])
     if not run.request_stop(reason):
         return False
     # The worker also looks at the row, a second later.

@@ -91,9 +91,6 @@ class Execution:
 
     async def _work(self, log: RunLog) -> None:
         run = self.run
-        if run.attempt > settings.MAX_ATTEMPTS:
-            await log.open([], floor=run.saved_seq)
-            raise AttemptsUsedUp
         context = await in_orm_thread(load_context)(run)
         facts = {}
         if context.project is not None:

@@ -16,11 +16,12 @@ from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
 from chat.agent.checkpoints import Checkpoints
-from chat.agent.runner import Execution
+from chat.agent.runner import AttemptsUsedUp, Execution
+from chat.ending import end_unowned_run
 from chat.control import STOP_CHANNEL
 from chat.events.redis import redis
 from chat.models import Run, Worker
-from chat.models.run import Status
+from chat.models.run import EXECUTING, Status
 from chat.queue import publish
 from copilot_site.lib.orm import in_orm_thread
 
@@ -40,6 +41,8 @@ class WorkerProcess:
         self.row = Worker.objects.create(hostname=socket.gethostname(), pid=os.getpid())
         self.loop = uvloop.new_event_loop()
         self._executions: dict[str, Execution] = {}
+        self._mine: set[str] = set()
+        self._suspects: set[str] = set()
         self._checkpoints: Checkpoints | None = None
         self._last_beat = time.monotonic()
         self._closing = threading.Event()
@@ -62,9 +65,13 @@ class WorkerProcess:
         asyncio.run_coroutine_threadsafe(self._execute(run_id), self.loop).result()
 
     async def _execute(self, run_id: str) -> None:
-        run = await in_orm_thread(self._claim)(run_id)
-        if run is not None:
-            await self._go_on(run)
+        self._mine.add(run_id)
+        try:
+            run = await in_orm_thread(self._claim)(run_id)
+            if run is not None:
+                await self._go_on(run)
+        finally:
+            self._mine.discard(run_id)
 
     def _claim(self, run_id: str) -> Run | None:
         run = _with_all(run_id)
@@ -77,7 +84,7 @@ class WorkerProcess:
         try:
             await execution.execute()
         except Exception:
-            # Nothing is lost: without its end the run stays leased, then taken over.
+            # Its row still says that it runs: the sweep sets it free.
             logger.exception("Run %s could not be ended", run.pk)
         finally:
             self._executions.pop(str(run.pk), None)
@@ -147,8 +154,11 @@ class WorkerProcess:
         mine = Run.objects.filter(worker=self.row, status=Status.STOPPING)
         for pk, reason in mine.values_list("pk", "reason"):
             self.loop.call_soon_threadsafe(self.stop, str(pk), reason)
+        self._release_dropped()
         for orphan in Run.objects.orphaned(settings.LEASE_SECONDS):
-            if orphan.take_over(self.row, settings.LEASE_SECONDS):
+            if orphan.attempt > settings.MAX_ATTEMPTS:
+                self._give_up(orphan)
+            elif orphan.take_over(self.row, settings.LEASE_SECONDS):
                 logger.warning("Took over run %s", orphan.pk)
                 self._resume(orphan)
         for run in Run.objects.stale(_STALE_SECONDS):
@@ -157,20 +167,42 @@ class WorkerProcess:
                 publish(run)
         Worker.objects.dead(_FORGET_WORKERS_AFTER).delete()
 
+    def _release_dropped(self) -> None:
+        """Runs that are this worker's by their row alone, seen so twice: set free."""
+        rows = Run.objects.filter(worker=self.row, status__in=EXECUTING)
+        dropped = {str(pk) for pk in rows.values_list("pk", flat=True)} - self._mine
+        twice = dropped & self._suspects
+        self._suspects = dropped
+        rows.filter(pk__in=twice).update(worker=None)
+
+    def _give_up(self, orphan: Run) -> None:
+        """It has killed or defeated every worker that tried."""
+        logger.error("Run %s failed after %s attempts", orphan.pk, orphan.attempt)
+        run = _with_all(str(orphan.pk))
+        if run is not None:
+            error = AttemptsUsedUp()
+            end_unowned_run(
+                run, EXECUTING, Status.FAILED, error=str(error), error_code=error.code
+            )
+
     def _resume(self, orphan: Run) -> None:
+        self._mine.add(str(orphan.pk))
         run = _with_all(str(orphan.pk))
         if run is not None:
             asyncio.run_coroutine_threadsafe(self._resumed(run), self.loop)
 
     async def _resumed(self, run: Run) -> None:
-        if run.status == Status.STOPPING:
-            # The stop was asked of the worker that died.
-            execution = asyncio.create_task(self._go_on(run))
-            await asyncio.sleep(0)
-            self.stop(str(run.pk), run.reason or "user")
-            await execution
-        else:
-            await self._go_on(run)
+        try:
+            if run.status == Status.STOPPING:
+                # The stop was asked of the worker that died.
+                going = asyncio.create_task(self._go_on(run))
+                await asyncio.sleep(0)
+                self.stop(str(run.pk), run.reason or "user")
+                await going
+            else:
+                await self._go_on(run)
+        finally:
+            self._mine.discard(str(run.pk))
 
     # --- Shutdown -----------------------------------------------------------------
 

@@ -140,7 +140,7 @@ class Run(models.Model):
         row = Run.objects.orphaned(lease).filter(pk=self.pk, attempt=self.attempt)
         if not row.update(worker=worker, attempt=F("attempt") + 1):
             return False
-        self.refresh_from_db()
+        self.refresh_from_db(fields=["worker", "attempt", "status"])
         return True
 
     def promote(self) -> bool:
@@ -181,5 +181,6 @@ class Run(models.Model):
         rows = Run.objects.filter(pk=self.pk, status__in=list(old), **(only or {}))
         if rows.update(status=new, **fields) != 1:
             return False
-        self.refresh_from_db()
+        # Only what changed: relations that were fetched with the run stay.
+        self.refresh_from_db(fields=["status", *fields])
         return True
