@@ -65,7 +65,8 @@ def test_newer_database_is_refused_untouched(tmp_path: Path) -> None:
             " (id INTEGER PRIMARY KEY, app TEXT, name TEXT, applied TEXT)"
         )
         connection.execute(
-            "INSERT INTO django_migrations VALUES (1, 'chat', '9999_future', '')"
+            "INSERT INTO django_migrations"
+            " VALUES (1, 'chat', '9999_future', '2030-01-01')"
         )
         connection.commit()
 
