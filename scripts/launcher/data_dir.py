@@ -69,5 +69,5 @@ def logins(data_dir: Path) -> list[tuple[str, str]]:
         lines = (data_dir / "credentials").read_text().splitlines()
     except OSError:
         return []
-    pairs = (line.replace("=", " ").replace(":", " ", 1).split() for line in lines)
-    return [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+    pairs = (line.partition(" ") for line in lines)
+    return [(user, password) for user, _, password in pairs if password]
