@@ -28,6 +28,8 @@ class Question:
         """Devices and addresses in the order in which they take part."""
         known = list(names)
         own = find_mentions(self.text, known)
+        if self.unknown_names(known):
+            return own
         before = find_mentions(self.earlier, known)
         if not own or not before:
             return own or before
@@ -107,7 +109,14 @@ def _resolve(texts: list[str]) -> Question:
         context = f"{before.text} {before.earlier}".strip()
         return Question(before.intent, tongue, text, earlier=context)
     if intent in {Intent.FIX, Intent.REACH, Intent.PING}:
-        before = _resolve(texts[:-1])
-        context = f"{before.text} {before.earlier}".strip()
-        return Question(intent, language, text, earlier=context)
+        return Question(intent, language, text, earlier=_path_before(texts))
     return Question(intent, language, text)
+
+
+def _path_before(texts: list[str]) -> str:
+    """The texts of the last question about a path between devices."""
+    for count in range(len(texts) - 1, 0, -1):
+        before = _resolve(texts[:count])
+        if before.intent in {Intent.REACH, Intent.PING, Intent.CHECK}:
+            return f"{before.text} {before.earlier}".strip()
+    return ""

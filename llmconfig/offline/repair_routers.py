@@ -5,6 +5,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from llmconfig.offline.faults import Fault, Finding, Fix, Repair
+from llmconfig.offline.forwarding import lookup
 from llmconfig.offline.network import (
     Device,
     End,
@@ -17,7 +18,7 @@ from llmconfig.offline.network import (
 from llmconfig.offline.quotes import Quote
 from llmconfig.offline.repair_hosts import set_interface_address
 from llmconfig.offline.topology_graph import next_towards
-from llmconfig.offline.walk import Failure, Stop, Trip, lookup
+from llmconfig.offline.walk import Failure, Stop, Trip
 
 Claim = tuple[IPv4Interface, Device, Quote | None]
 
@@ -156,12 +157,12 @@ def _route(
     if best and best.next_hop and best.next_hop != via[1]:
         yield _redirect(network, router, best, via, address)
     is_default = best is not None and best.network.prefixlen == 0
-    if (best is None or is_default) and not _is_connected(network, router, address):
+    if (best is None or is_default) and not _is_connected(router, address):
         yield _add(network, router, subnet, via, (address, trip.is_return))
 
 
-def _is_connected(network: Network, router: Device, address: IPv4Address) -> bool:
-    chosen = lookup(network, router, address)
+def _is_connected(router: Device, address: IPv4Address) -> bool:
+    chosen = lookup(router, address)
     return chosen is not None and chosen[2] is None
 
 

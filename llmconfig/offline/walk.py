@@ -5,6 +5,7 @@ from enum import StrEnum
 from ipaddress import IPv4Address
 
 from llmconfig.offline.acl import AclRule, judge
+from llmconfig.offline.forwarding import lookup
 from llmconfig.offline.network import Device, End, Interface, Network, Role, Route
 
 MAX_HOPS = 16
@@ -84,60 +85,6 @@ def main_address(device: Device) -> IPv4Address | None:
     return next((i.address.ip for i in ordered if i.address), None)
 
 
-def lookup(
-    network: Network, device: Device, destination: IPv4Address
-) -> tuple[str, IPv4Address, Route | None] | None:
-    """The port and next address that a router chooses, with the route it used."""
-    connected = _connected(network, device, destination)
-    usable = [
-        (route.network.prefixlen, found[0], found[1], route)
-        for route in device.routes
-        if destination in route.network and (found := _resolve(network, device, route))
-    ]
-    best = max(usable, key=lambda item: item[0], default=None)
-    if connected and (best is None or connected[0] >= best[0]):
-        return connected[1], destination, None
-    if best is None:
-        return None
-    return best[1], best[2] or destination, best[3]
-
-
-def _connected(
-    network: Network, device: Device, destination: IPv4Address
-) -> tuple[int, str] | None:
-    found = [
-        (interface.address.network.prefixlen, interface.port)
-        for interface in device.addressed
-        if interface.address
-        and not interface.is_down
-        and destination in interface.address.network
-    ]
-    return max(found, default=None)
-
-
-def _resolve(
-    network: Network, device: Device, route: Route, depth: int = 0
-) -> tuple[str, IPv4Address | None] | None:
-    """The port that a route uses now; None while it is not in the table."""
-    if route.next_hop is None or route.port:
-        interface = device.interface(route.port)
-        is_usable = interface is not None and not interface.is_down
-        return (route.port, route.next_hop) if is_usable else None
-    connected = _connected(network, device, route.next_hop)
-    if connected:
-        return connected[1], route.next_hop
-    # A next hop may itself be reached by a route; a circle never ends in a cable.
-    via = [
-        other
-        for other in device.routes
-        if route.next_hop in other.network and other.next_hop != route.next_hop
-    ]
-    if not via or depth > MAX_HOPS // 4:
-        return None
-    best = max(via, key=lambda other: other.network.prefixlen)
-    return _resolve(network, device, best, depth + 1)
-
-
 def take_trip(network: Network, source: str, target: str | IPv4Address) -> Trip:
     """An echo request to a device or an address, and the reply."""
     destination = _address_of(network, target)
@@ -145,7 +92,7 @@ def take_trip(network: Network, source: str, target: str | IPv4Address) -> Trip:
     if destination is None:
         name = str(target)
         return Trip(Walk((), _without_address(network, name)), None, None, None)
-    origin = _source_address(network, first, destination)
+    origin = _source_address(first, destination)
     if origin is None:
         failure = _without_address(network, source)
         return Trip(Walk((), failure), None, None, destination)
@@ -170,11 +117,9 @@ def _without_address(network: Network, name: str) -> Failure:
     return Failure(stop, name)
 
 
-def _source_address(
-    network: Network, device: Device, destination: IPv4Address
-) -> IPv4Address | None:
+def _source_address(device: Device, destination: IPv4Address) -> IPv4Address | None:
     if device.role is Role.ROUTER:
-        chosen = lookup(network, device, destination)
+        chosen = lookup(device, destination)
         interface = device.interface(chosen[0]) if chosen else None
         if interface and interface.address:
             return interface.address.ip
@@ -209,7 +154,7 @@ def _step(
     if device.role is Role.HOST:
         chosen = _host_choice(device, packet.destination)
     else:
-        chosen = _router_choice(network, device, packet.destination)
+        chosen = _router_choice(device, packet.destination)
     if isinstance(chosen, Failure):
         return chosen
     port, address, route = chosen
@@ -235,12 +180,12 @@ def _host_choice(
 
 
 def _router_choice(
-    network: Network, device: Device, destination: IPv4Address
+    device: Device, destination: IPv4Address
 ) -> tuple[str, IPv4Address, Route | None] | Failure:
     if not device.is_known:
         stop = Stop.UNREADABLE if device.is_started else Stop.STOPPED
         return Failure(stop, device.name)
-    chosen = lookup(network, device, destination)
+    chosen = lookup(device, destination)
     return chosen or Failure(Stop.NO_ROUTE, device.name, None, destination)
 
 
@@ -259,13 +204,12 @@ def _deliver(
         return Failure(Stop.DUPLICATE, device.name, end, address)
     asker = own.address.ip if own and own.address else None
     for other, interface in owners or network.members(end):
-        if asker and _answers(network, other, interface, asker, address):
+        if asker and _answers(other, interface, asker, address):
             return other.name, interface.port
     return Failure(Stop.UNANSWERED, device.name, end, address, route)
 
 
 def _answers(
-    network: Network,
     device: Device,
     interface: Interface,
     asker: IPv4Address,
@@ -283,7 +227,7 @@ def _answers(
         return True
     if not interface.has_proxy_arp or wanted in own.network:
         return False
-    chosen = lookup(network, device, wanted)
+    chosen = lookup(device, wanted)
     return chosen is not None and chosen[0] != interface.port
 
 
