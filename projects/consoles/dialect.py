@@ -1,7 +1,7 @@
 """What a driver must know of a command line; each kind has a file of its own."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 PAGER = re.compile(r"(?i)<?-{2,3} ?\(?more(?: \d+%)?\)? ?-{2,3}>?(?: or \(q\)uit)?\s*$")
@@ -26,7 +26,7 @@ class Dialect(Protocol):
         """A line that changes nothing on the device and comes back with the marker."""
         ...
 
-    def has_marker(self, lines: Sequence[str], marker: str) -> bool:
+    def has_marker(self, lines: Iterable[str], marker: str) -> bool:
         """The device has processed the marker command, not just echoed its keys."""
         ...
 

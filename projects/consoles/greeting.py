@@ -16,9 +16,8 @@ class Greeter:
 
     def keys_for(self, screen: Screen) -> str | None:
         """What the unfinished line asks for; None if it is no greeting."""
+        self.note_boot(screen)
         tail = screen.tail
-        if self._dialect.is_booting([*screen.lines, tail]):
-            self.has_seen_boot = True
         if PAGER.search(tail):
             return "q"
         if LOGIN.search(tail):
@@ -26,6 +25,10 @@ class Greeter:
         if PASSWORD.search(tail):
             return self._password_keys()
         return self._dialect.greeting_answer(tail)
+
+    def note_boot(self, screen: Screen) -> None:
+        if self._dialect.is_booting([*screen.lines, screen.tail]):
+            self.has_seen_boot = True
 
     def _username_keys(self) -> str:
         if not self._target.username or self._has_sent_username:

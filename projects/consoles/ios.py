@@ -6,7 +6,7 @@ only when the command line reads it. Ctrl-U clears a half-typed line and says no
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 PROMPT = re.compile(r"(?P<host>[^\s>#()!?%]+)(?P<mode>\([\w.\-/:+ ]+\))?[>#] ?")
 QUESTION = re.compile(
@@ -47,7 +47,7 @@ class Ios:
     def marker_command(self, marker: str) -> str:
         return f"!{marker}"
 
-    def has_marker(self, lines: Sequence[str], marker: str) -> bool:
+    def has_marker(self, lines: Iterable[str], marker: str) -> bool:
         return any(line.endswith(f"!{marker}") for line in lines)
 
     def is_prompt(self, tail: str) -> bool:

@@ -1,12 +1,14 @@
 """Turns a terminal's character stream into plain lines, as a person would read them."""
 
 import re
+from collections import deque
 from enum import Enum
 
 TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]+")
 ESCAPE = "\x1b"
 TAB_WIDTH = 8
 LONGEST_LINE = 4096
+RECENT = 10
 LONGEST_SEQUENCE = 32
 # Titles and the like, up to BEL or ESC \; a longer one is no title.
 LONGEST_STRING = 1024
@@ -25,6 +27,8 @@ class Screen:
 
     def __init__(self, limit: int) -> None:
         self.lines: list[str] = []
+        # Also lines beyond the limit: the end of a command shows in them.
+        self.recent: deque[str] = deque(maxlen=RECENT)
         self.is_truncated = False
         self._limit = limit
         self._size = 0
@@ -42,6 +46,7 @@ class Screen:
     def start(self) -> None:
         """Forget the finished lines; the unfinished one stays."""
         self.lines = []
+        self.recent.clear()
         self.is_truncated = False
         self._size = 0
 
@@ -88,14 +93,14 @@ class Screen:
     def _finish_line(self) -> None:
         line = self._line.rstrip()
         self.drop_tail()
-        if self._size + len(line) > self._limit:
+        self.recent.append(line)
+        room = self._limit - self._size
+        if len(line) > room:
             self.is_truncated = True
-            line = line[: self._limit - self._size]
-            self._size = self._limit
-            if not line:
-                return
+            line = line[: max(room, 0)]
+        if line or room > 0:
+            self.lines.append(line)
         self._size += len(line) + 1
-        self.lines.append(line)
 
     def _escape(self, character: str) -> None:
         if self._state is _State.STRING:

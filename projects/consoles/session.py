@@ -1,7 +1,6 @@
 """One conversation on an open console: type a command, read to the next prompt."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 
 from projects.consoles.connection import Console
@@ -59,6 +58,8 @@ class Session:
 
     def partial_output(self) -> str:
         """What the running command has printed up to now."""
+        if self._echo_index(self._prompt) is None:
+            return ""
         lines, is_clean = self._output(self._prompt)
         tail = [self._screen.tail.rstrip()] if is_clean else []
         return "\n".join([*lines, *tail]).strip("\n")
@@ -115,38 +116,42 @@ class Session:
         self._console.send(keys)
 
     def _has_ended(self, prompt: str) -> bool:
-        if not self._screen.lines:
+        if self._echo_index(prompt) is None:
             return False
         if self._dialect.is_prompt(self._screen.tail):
             return True
         # A message of the device may stand below the prompt, which is not repeated.
-        below = [
-            line for line in self._after_echo() if not self._dialect.is_noise(line)
-        ]
-        is_bare = bool(below) and self._dialect.is_prompt(below[-1])
-        is_own = is_bare and self._dialect.starts_with_prompt(prompt, below[-1])
-        return is_own and not self._screen.tail
+        recent = self._screen.recent
+        heard = [line for line in recent if not self._dialect.is_noise(line)]
+        is_bare = len(heard) > 1 and self._is_bare_prompt(prompt, heard[-1])
+        return is_bare and not self._screen.tail
 
-    def _after_echo(self) -> Sequence[str]:
-        return self._screen.lines[self._echo_index() + 1 :]
+    def _is_bare_prompt(self, prompt: str, line: str) -> bool:
+        is_own = self._dialect.starts_with_prompt(prompt, line)
+        return is_own and self._dialect.is_prompt(line)
 
-    def _echo_index(self) -> int:
-        lines = enumerate(self._screen.lines)
-        heard = (index for index, line in lines if not self._dialect.is_noise(line))
-        return next(heard, 0)
+    def _echo_index(self, prompt: str) -> int | None:
+        """Where the command stands, below whatever came before the device read it."""
+        for index, line in enumerate(self._screen.lines):
+            is_early = self._dialect.is_noise(line)
+            if not is_early and not self._is_bare_prompt(prompt, line):
+                return index
+        return None
 
     def _output(self, prompt: str) -> tuple[list[str], bool]:
         """The lines of the command's own output, and whether nothing came after."""
-        lines = list(self._after_echo())
+        echo = self._echo_index(prompt)
+        lines = [] if echo is None else self._screen.lines[echo + 1 :]
         for index, line in enumerate(lines):
             if self._dialect.starts_with_prompt(prompt, line):
                 return lines[:index], False
         return lines, True
 
     def _is_echo_right(self, prompt: str, command: str) -> bool:
-        if len(command) > LONGEST_CHECKED_ECHO or not self._screen.lines:
+        index = self._echo_index(prompt)
+        if index is None or len(command) > LONGEST_CHECKED_ECHO:
             return True
-        echo = self._screen.lines[self._echo_index()].strip()
+        echo = self._screen.lines[index].strip()
         return echo in (command, f"{prompt}{command}".strip())
 
     def _disturbed(self, result: CommandResult) -> ConsoleBusy:

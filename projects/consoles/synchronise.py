@@ -61,6 +61,7 @@ class Synchroniser:
 
     def out_of_time(self) -> ConsoleBooting | ConsoleBusy:
         """Why there is no prompt when the caller's time is over."""
+        self._greeter.note_boot(self._screen)
         return self.still_booting() if self._greeter.has_seen_boot else self._busy()
 
     def still_booting(self) -> ConsoleBooting:
@@ -99,7 +100,7 @@ class Synchroniser:
         self._console.send(f"{self._dialect.erase}{command}\r")
         deadline = clock() + MARKER_LIMIT
         while (left := deadline - clock()) > 0:
-            is_back = self._dialect.has_marker(self._screen.lines, marker)
+            is_back = self._dialect.has_marker(self._screen.recent, marker)
             is_back = is_back and self._dialect.is_prompt(self._screen.tail)
             if await self._console.read(min(left, SETTLE) if is_back else left):
                 continue

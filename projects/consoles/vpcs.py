@@ -8,7 +8,7 @@ an empty line and a running command ignore.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 PROMPT = re.compile(r"[^\s>]+> ?")
 ERRORS = ("Bad command", "Invalid", "Incomplete", "Can't ", "Cannot ")
@@ -26,7 +26,7 @@ class Vpcs:
     def marker_command(self, marker: str) -> str:
         return f"echo {marker}"
 
-    def has_marker(self, lines: Sequence[str], marker: str) -> bool:
+    def has_marker(self, lines: Iterable[str], marker: str) -> bool:
         # A VPCS without `echo` says so, and names the marker.
         return any(
             line.strip() == marker or (marker in line and "Bad command" in line)
