@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 
 from projects.demolab.cli import Ask, Cli, Paged, Step, Steps, Wait
+
+logger = logging.getLogger(__name__)
 
 CTRL_C, CTRL_U, CTRL_Z, BREAK = "\x03", "\x15", "\x1a", "\x1e"
 MORE = " --More-- "
@@ -55,6 +58,10 @@ class Terminal:
             self._interrupted.clear()
             try:
                 await self._run(self._cli.run(line))
+            except Exception:
+                # A console that dies of one command would look like a hung device.
+                logger.exception("A simulated console failed at %r", line)
+                self._print("% The simulated device failed at this command.\n")
             finally:
                 self._is_running = False
             self._send(self._cli.prompt())

@@ -23,7 +23,9 @@ def pair(network: Network, truth: Truth) -> tuple[Node, Node]:
 def configuration(network: Network) -> dict[str, Any]:
     """What can be compared between two labs: configuration, power and cables."""
     return {
-        "nodes": {n.name: (n.host, n.router, n.is_started) for n in network.nodes.values()},
+        "nodes": {
+            n.name: (n.host, n.router, n.is_started) for n in network.nodes.values()
+        },
         "links": {link.ends: link.is_suspended for link in network.links.values()},
     }
 

@@ -126,9 +126,7 @@ def test_routing_circle_ends_by_ttl(network: Network) -> None:
     for name, hop in (("R1", "10.0.12.2"), ("R2", "10.0.12.1")):
         router = network.named(name).router
         assert router is not None
-        router.routes.append(
-            StaticRoute(IPv4Network("10.77.0.0/16"), IPv4Address(hop))
-        )
+        router.routes.append(StaticRoute(IPv4Network("10.77.0.0/16"), IPv4Address(hop)))
 
     fate, _, icmp = ping(network, "PC1", "10.77.0.1")
 
