@@ -2,7 +2,7 @@
 
 import uuid
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 
 from chat.models import ChatSession, Run
 from copilot_site.lib.errors import NotFound, UserFacingError
@@ -22,9 +22,7 @@ def checked_session_id(text: str) -> str:
         raise SessionIdMalformed("A session id is a UUID.") from None
 
 
-def session_for(
-    user: AbstractBaseUser, project: Project, session_id: str
-) -> ChatSession:
+def session_for(user: User, project: Project, session_id: str) -> ChatSession:
     """Raises NotFound for another's session, and for one of another project."""
     rows = ChatSession.objects.owned_by(user).filter(
         project=project, thread_id=checked_session_id(session_id)
@@ -35,7 +33,7 @@ def session_for(
     return session
 
 
-def run_for(user: AbstractBaseUser, project: Project, run_id: str) -> Run:
+def run_for(user: User, project: Project, run_id: str) -> Run:
     """Raises NotFound likewise."""
     try:
         key = uuid.UUID(run_id)

@@ -38,7 +38,7 @@ _AUTHENTICATE_SECONDS = 5.0
 _FRAME_LENGTH = 512 * 1024
 
 
-class IdentifiedConsumer(AsyncWebsocketConsumer):
+class IdentifiedConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # untyped
     """A socket of a known person: by header, cookie, subprotocol or first frame."""
 
     identity: Identity | None = None
@@ -292,7 +292,7 @@ class UserConsumer(IdentifiedConsumer):
             await self.channel_layer.group_discard(group, self.channel_name)
 
 
-class NotFoundConsumer(AsyncWebsocketConsumer):
+class NotFoundConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # untyped
     """Any other address: a clean close instead of an error."""
 
     async def connect(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -68,7 +68,7 @@ class StartedRun:
 
 def start_run(
     *,
-    user: AbstractBaseUser,
+    user: User,
     project: Project | None,
     message: str,
     session_id: str | None = None,
@@ -126,9 +126,7 @@ def start_run(
 def stop_run(run: Run, *, reason: str = "user") -> bool:
     """Stop it wherever it is. False if it was over already."""
     waiting = [Status.PENDING, Status.QUEUED, Status.WAITING_APPROVAL]
-    if run.status in waiting and end_unowned_run(
-        run, waiting, reason=reason
-    ):
+    if run.status in waiting and end_unowned_run(run, waiting, reason=reason):
         return True
     run.refresh_from_db(fields=["status", "attempt"])
     if not run.request_stop(reason):
@@ -184,9 +182,7 @@ def _check_message(message: str) -> None:
         )
 
 
-def _scoped_key(
-    user: AbstractBaseUser, project: Project | None, key: str | None
-) -> str | None:
+def _scoped_key(user: User, project: Project | None, key: str | None) -> str | None:
     """A client's key counts for this user and project only."""
     if not key:
         return None
@@ -199,7 +195,7 @@ def _earlier(key: str) -> Run | None:
 
 
 def _session(
-    user: AbstractBaseUser, project: Project | None, session_id: str | None
+    user: User, project: Project | None, session_id: str | None
 ) -> ChatSession:
     """The user's session in this project, locked; an unknown id makes a new one."""
     if session_id is None:

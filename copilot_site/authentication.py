@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user, get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest
 from django.http.request import validate_host
@@ -44,7 +44,7 @@ class CsrfFailed(UserFacingError):
 class Identity:
     """A person, and for how long this way of knowing them holds."""
 
-    user: AbstractUser
+    user: User
     expires_at: datetime | None = None
     session_key: str | None = None
 
@@ -70,7 +70,7 @@ def authenticate(request: HttpRequest) -> Identity:
         SessionAuthentication().enforce_csrf(cast(Request, request))
     except APIException as error:
         raise CsrfFailed(str(error.detail)) from None
-    return Identity(cast(AbstractUser, user), session_key=request.session.session_key)
+    return Identity(user, session_key=request.session.session_key)
 
 
 def authenticate_scope(scope: dict[str, Any]) -> Identity | None:
@@ -104,7 +104,7 @@ def identity_of_token(raw: str) -> Identity:
     except (InvalidToken, TokenError, TokenRefused):
         raise NotAuthenticated("The token is not valid, or no longer.") from None
     return Identity(
-        cast(AbstractUser, user), expires_at=datetime.fromtimestamp(token["exp"], UTC)
+        cast(User, user), expires_at=datetime.fromtimestamp(token["exp"], UTC)
     )
 
 
@@ -113,7 +113,7 @@ class Authentication(BaseAuthentication):
 
     header: ClassVar[str] = 'Bearer realm="copilot"'
 
-    def authenticate(self, request: Request) -> tuple[AbstractUser, Identity] | None:
+    def authenticate(self, request: Request) -> tuple[User, Identity] | None:
         try:
             identity = authenticate(request._request)
         except NotAuthenticated:
@@ -139,13 +139,13 @@ def _cookie(header: str, name: str) -> str:
     return cookie.value if cookie else ""
 
 
-def _session_user(key: str) -> AbstractUser | None:
+def _session_user(key: str) -> User | None:
     request = HttpRequest()
     request.session = SessionStore(key)
     user = get_user(request)
     if not user.is_authenticated or not user.is_active:
         return None
-    return cast(AbstractUser, user)
+    return user
 
 
 def _is_own_origin(origin: str, host: str) -> bool:

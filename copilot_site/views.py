@@ -3,7 +3,7 @@
 import functools
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from django.conf import settings
@@ -28,7 +28,7 @@ from llmconfig.selection import LLMNotConfigured, choose_config
 
 logger = logging.getLogger(__name__)
 
-Answer = Awaitable[HttpResponseBase]
+Answer = Coroutine[Any, Any, HttpResponseBase]
 
 
 class BadRequest(UserFacingError):

@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, Group
+from django.contrib.auth.models import Group, User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -13,7 +13,7 @@ from copilot_site.lib.fields import EncryptedTextField
 
 
 class LLMConfigQuerySet(models.QuerySet["LLMConfig"]):
-    def usable_by(self, user: AbstractBaseUser) -> Self:
+    def usable_by(self, user: User) -> Self:
         """The user's own, those of the user's groups, and the site's."""
         groups = Group.objects.filter(user=user.pk)
         return self.filter(

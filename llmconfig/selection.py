@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db.models import Case, IntegerField, Value, When
 
 from copilot_site.lib.errors import UserFacingError
@@ -27,7 +27,7 @@ class ModelChoice:
         return "offline" if self.config is None else self.config.model
 
 
-def choose_config(*, user: AbstractBaseUser) -> ModelChoice:
+def choose_config(*, user: User) -> ModelChoice:
     """The user's own, then a group's, then the site's; defaults first in each.
 
     Raises LLMNotConfigured where there is none and the offline model is off.

@@ -2,8 +2,9 @@
 
 import uuid
 
+from django.contrib.auth.models import User
+
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
-from django.contrib.auth.models import AbstractBaseUser
 from projects.models import Project, Role
 
 
@@ -17,7 +18,7 @@ class ProjectAmbiguous(Conflict):
 
 
 def project_for(
-    user: AbstractBaseUser, project_id: str, *, role: Role, server: str = ""
+    user: User, project_id: str, *, role: Role, server: str = ""
 ) -> Project:
     """The project with this GNS3 id, if the user has at least this role in it.
 

@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -42,8 +42,7 @@ class Server(models.Model):
         max_length=16,
         choices=Role,
         blank=True,
-        help_text="Role of every signed-in user in every project of this server; "
-        "empty: only members see a project.",
+        help_text="Role of every user; empty: only members see it.",
     )
     is_simulated = models.BooleanField(default=False)
     is_enabled = models.BooleanField(default=True)
@@ -54,7 +53,7 @@ class Server(models.Model):
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
-    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Projects in which the user has any role."""
         if not user.is_authenticated:
             return self.none()
@@ -96,7 +95,7 @@ class Project(models.Model):
     def is_opened(self) -> bool:
         return self.status == Project.Status.OPENED
 
-    def role_of(self, user: AbstractBaseUser | AnonymousUser) -> Role | None:
+    def role_of(self, user: User | AnonymousUser) -> Role | None:
         """The higher of the member's role and the server's default; None: stranger."""
         if not user.is_authenticated:
             return None

@@ -5,9 +5,10 @@ import logging
 import time
 from collections.abc import Iterable
 
+from django.utils import timezone
+
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.orm import in_orm_thread
-from django.utils import timezone
 from projects.connections import client_for
 from projects.gns3.errors import Gns3NotFound
 from projects.gns3.types import Gns3Project
@@ -117,5 +118,3 @@ def _store_one(project: Project, seen: Gns3Project) -> Project:
 def _mark_deleted(project: Project) -> None:
     project.deleted_at = timezone.now()
     project.save(update_fields=["deleted_at"])
-
-

@@ -84,10 +84,13 @@ async def _open(key: str) -> tuple[BaseCheckpointSaver[str], contextlib.AsyncExi
         await sqlite.setup()
         return sqlite, stack
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from psycopg import AsyncConnection
     from psycopg.rows import dict_row
     from psycopg_pool import AsyncConnectionPool
 
-    pool = await stack.enter_async_context(
+    pool: AsyncConnectionPool[
+        AsyncConnection[dict[str, Any]]
+    ] = await stack.enter_async_context(
         AsyncConnectionPool(
             _postgres_address(),
             min_size=0,

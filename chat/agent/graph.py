@@ -5,7 +5,15 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from chat.agent.nodes import after_gate, after_model, call_model, enter, gate, run_tool
+from chat.agent.nodes import (
+    ToolInput,
+    after_gate,
+    after_model,
+    call_model,
+    enter,
+    gate,
+    run_tool,
+)
 from chat.agent.state import Context, State
 
 
@@ -13,7 +21,7 @@ def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("model", call_model)
     graph.add_node("gate", gate)
-    graph.add_node("tool", run_tool)
+    graph.add_node("tool", run_tool, input_schema=ToolInput)
     graph.add_conditional_edges(START, enter, ["model", "gate"])
     graph.add_conditional_edges("model", after_model, {"gate": "gate", "end": END})
     graph.add_conditional_edges("gate", after_gate, ["tool", "model"])

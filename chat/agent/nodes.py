@@ -101,11 +101,11 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {}
 
 
-async def run_tool(payload: ToolInput, runtime: Runtime[Context]) -> dict[str, Any]:
+async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any]:
     """One call: recorded before and after; an error is a result, not a crash."""
     context = runtime.context
-    call = CallRequest(**payload["call"])
-    for earlier in payload["after"]:
+    call = CallRequest(**state["call"])
+    for earlier in state["after"]:
         await _turn(context, earlier).wait()
     try:
         result = await context.journal.tool_started(call)
@@ -161,7 +161,8 @@ def after_model(state: State) -> Literal["gate", "end"]:
 
 def after_gate(state: State, runtime: Runtime[Context]) -> list[Send] | str:
     """One Send a call, so that each is recorded and recovered for itself."""
-    sends, changes = [], []
+    sends: list[Send] = []
+    changes: list[str] = []
     for call in open_calls(state["messages"]):
         request = _request(call, runtime.context)
         changes_lab = is_change(request, runtime.context.tools)

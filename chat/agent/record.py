@@ -110,7 +110,7 @@ class RunRecord:
         self.log.put(ToolCallWritten(written, call.id, message_id))
 
     async def save_draft(self) -> None:
-        """Bring the rows up to the newest event, so that a snapshot can stand for it."""
+        """Bring the rows up to the newest event: a snapshot can stand for it."""
         seq = self.log.mark()
         drafts = {key: "".join(parts) for key, parts in self._draft.items()}
         length = sum(map(len, drafts.values()))

@@ -46,6 +46,7 @@ class Execution:
         self._end: Status | None = None
         self._reason = ""
         self._is_abandoned = False
+        self.ended = asyncio.Event()
 
     def stop(self, reason: str) -> None:
         """A person's stop: what was said is kept."""
@@ -63,6 +64,12 @@ class Execution:
 
     async def execute(self) -> None:
         """Returns when the run has ended or is another worker's."""
+        try:
+            await self._execute()
+        finally:
+            self.ended.set()
+
+    async def _execute(self) -> None:
         run = self.run
         log = RunLog(RunAddress.of(run), run.attempt)
         log.on_fenced = self.abandon

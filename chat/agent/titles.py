@@ -5,6 +5,7 @@ import re
 
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Coalesce
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -32,25 +33,29 @@ async def make_title(
     try:
         prompt = [SystemMessage(TITLE), HumanMessage(question[:_QUESTION_LENGTH])]
         async for chunk in model.astream(prompt):
-            for _ in assembler.feed(chunk):  # type: ignore[arg-type]
+            for _ in assembler.feed(chunk):
                 pass
         status, code = LLMCall.Status.SUCCEEDED, ""
     except Exception as error:
         # A title is never worth an error of the run.
         logger.info("No title from the model: %s", type(error).__name__)
     finally:
-        await in_orm_thread(_settle)(call, status, assembler.answer, code)
+        await in_orm_thread(_settle)(run, call, status, assembler.answer, code)
     title = cleaned(assembler.answer.text) or fallback(question)
     stored = await in_orm_thread(ChatSession.suggest_title)(run.session, title)
     return title if stored else None
 
 
 def _settle(
-    call: LLMCall, status: LLMCall.Status, answer: Answer, error_code: str
+    run: Run, call: LLMCall, status: LLMCall.Status, answer: Answer, error_code: str
 ) -> None:
     """End the call; after the run's end its tokens are added to the totals here."""
+    sessions = ChatSession.objects.filter(pk=run.session_id)
+    read = answer.usage.input_tokens or 0
+    written = answer.usage.output_tokens or 0
     with transaction.atomic():
-        ChatSession.objects.select_for_update().filter(pk=call.session_id).first()
+        # The same lock as the run's end: one of the two counts this call.
+        sessions.select_for_update().first()
         end_llm_call(
             call,
             status,
@@ -58,20 +63,18 @@ def _settle(
             reason=answer.finish_reason,
             error_code=error_code,
         )
-        if Run.objects.filter(pk=call.run_id, finished_at__isnull=False).exists():
-            read = answer.usage.input_tokens or 0
-            written = answer.usage.output_tokens or 0
-            for rows in (
-                Run.objects.filter(pk=call.run_id, input_tokens__isnull=False),
-                ChatSession.objects.filter(pk=call.session_id),
-            ):
-                rows.update(
-                    input_tokens=F("input_tokens") + read,
-                    output_tokens=F("output_tokens") + written,
-                )
-            ChatSession.objects.filter(pk=call.session_id).update(
-                total_tokens=F("total_tokens") + read + written
-            )
+        ended = Run.objects.filter(pk=run.pk, finished_at__isnull=False)
+        if not ended.exists():
+            return
+        ended.update(
+            input_tokens=Coalesce("input_tokens", 0) + read,
+            output_tokens=Coalesce("output_tokens", 0) + written,
+        )
+        sessions.update(
+            input_tokens=F("input_tokens") + read,
+            output_tokens=F("output_tokens") + written,
+            total_tokens=F("total_tokens") + read + written,
+        )
 
 
 def cleaned(text: str) -> str:

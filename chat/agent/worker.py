@@ -17,8 +17,8 @@ from redis.exceptions import RedisError
 
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import AttemptsUsedUp, Execution
-from chat.ending import end_unowned_run
 from chat.control import STOP_CHANNEL
+from chat.ending import end_unowned_run
 from chat.events.redis import redis
 from chat.models import Run, Worker
 from chat.models.run import EXECUTING, Status
@@ -222,9 +222,10 @@ class WorkerProcess:
     async def _close(self) -> None:
         self._listener.cancel()
         self._abandon_all()
-        deadline = time.monotonic() + 3
-        while self._executions and time.monotonic() < deadline:
-            await asyncio.sleep(0.02)
+        ending = [execution.ended.wait() for execution in self._executions.values()]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(3):
+                await asyncio.gather(*ending)
         if self._checkpoints is not None:
             await self._checkpoints.close()
 

@@ -1,4 +1,4 @@
-"""Server-sent events: the reader's items as frames, and a response that holds nothing."""
+"""Server-sent events: the reader's items as frames; a stream holds no thread."""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable

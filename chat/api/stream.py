@@ -98,7 +98,8 @@ async def events(
 def _validated(body: dict[str, Any]) -> dict[str, Any]:
     form = ChatRequestSerializer(data=body)
     form.is_valid(raise_exception=True)
-    return form.validated_data
+    checked: dict[str, Any] = form.validated_data
+    return checked
 
 
 async def _project(

@@ -1,8 +1,9 @@
 """Sessions, their history and their runs: parse, authorise, one call, answer."""
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.db.models import Prefetch, Q
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -48,14 +49,19 @@ class ProjectView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.project = project_for(
-            request.user,
+            self.person,
             kwargs["project_id"],
             role=self.role,
             server=request.headers.get("X-GNS3-Server", ""),
         )
 
+    @property
+    def person(self) -> User:
+        """The permission classes have let nobody else in."""
+        return cast(User, self.request.user)
+
     def session(self, request: Request) -> ChatSession:
-        return session_for(request.user, self.project, self.kwargs["session_id"])
+        return session_for(self.person, self.project, self.kwargs["session_id"])
 
 
 class SessionList(ProjectView):
@@ -89,7 +95,7 @@ class SessionList(ProjectView):
         form.is_valid(raise_exception=True)
         title = form.validated_data["title"].strip()
         session = ChatSession.objects.create(
-            user_id=request.user.pk,
+            user=self.person,
             project=self.project,
             title=title,
             is_title_final=bool(title),
@@ -190,11 +196,11 @@ class SessionApprovals(ProjectView):
 
 class RunDetail(ProjectView):
     def get(self, request: Request, project_id: str, run_id: str) -> Response:
-        return Response(run_json(run_for(request.user, self.project, run_id)))
+        return Response(run_json(run_for(self.person, self.project, run_id)))
 
     def delete(self, request: Request, project_id: str, run_id: str) -> Response:
         """Take a waiting message out of the line."""
-        run = run_for(request.user, self.project, run_id)
+        run = run_for(self.person, self.project, run_id)
         if run.status != Status.PENDING or not stop_run(run, reason="withdrawn"):
             raise RunNotWaiting("Only a run that waits in line can be withdrawn.")
         return Response(status=204)

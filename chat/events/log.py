@@ -18,6 +18,8 @@ from chat.events.redis import redis
 from chat.events.vocabulary import Event
 
 REFUSED = -1
+# The largest part of a stream id.
+_LARGEST = 2**64 - 1
 
 
 class Entry(NamedTuple):
@@ -111,7 +113,7 @@ async def continue_log(
         for event in events
     ]
     channel, poke = wire(address.group, {"type": "run.poke"})
-    seq: int = await redis().eval(  # type: ignore[no-untyped-call,misc]
+    seq: int = await redis().eval(
         CONTINUE,
         1,
         address.key,
@@ -130,40 +132,41 @@ async def read_log(address: RunAddress, after: int, count: int = 1000) -> list[E
     """Entries with a number above `after`, oldest first; gaps are for the caller."""
     # Ids sort by attempt first, so the number alone is no position: an entry is
     # looked for from the end in the rare log of several attempts.
-    newest = await redis().xrevrange(address.key, count=1)
+    newest = _entries(await redis().xrevrange(address.key, count=1))
     if not newest:
         return []
-    top = _entry(*newest[0])
+    top = newest[0]
     if top.seq <= after:
         return []
     for attempt in range(top.attempt, -1, -1):
-        first = await redis().xrange(
-            address.key,
-            min=f"{attempt}-0",
-            max=f"{attempt}-18446744073709551615",
-            count=1,
+        first = _entries(
+            await redis().xrange(
+                address.key, min=f"{attempt}-0", max=f"{attempt}-{_LARGEST}", count=1
+            )
         )
-        if first and (_entry(*first[0]).seq <= after + 1 or attempt == 0):
+        if first and (first[0].seq <= after + 1 or attempt == 0):
             start = f"{attempt}-{after + 1}"
             break
     else:
         start = "-"
-    rows = await redis().xrange(address.key, min=start, count=count)
-    return [entry for entry in (_entry(*row) for row in rows) if entry.seq > after]
+    rows = _entries(await redis().xrange(address.key, min=start, count=count))
+    return [entry for entry in rows if entry.seq > after]
 
 
 async def read_newest(address: RunAddress, count: int = 100) -> list[Entry]:
     """The unbroken end of the log, oldest first."""
-    rows = await redis().xrevrange(address.key, count=count)
     entries: list[Entry] = []
-    for row in rows:
-        entry = _entry(*row)
+    for entry in _entries(await redis().xrevrange(address.key, count=count)):
         if entries and entry.seq != entries[-1].seq - 1:
             break
         entries.append(entry)
     return entries[::-1]
 
 
-def _entry(stream_id: bytes, fields: dict[bytes, bytes]) -> Entry:
-    attempt, _, seq = stream_id.partition(b"-")
-    return Entry(int(seq), int(attempt), fields[b"e"])
+def _entries(rows: Any) -> list[Entry]:
+    """What redis-py returns for a range, whose types it leaves open."""
+    entries = []
+    for stream_id, fields in rows or []:
+        attempt, _, seq = stream_id.partition(b"-")
+        entries.append(Entry(int(seq), int(attempt), fields[b"e"]))
+    return entries

@@ -4,7 +4,7 @@ Subscribe, replay the log from the cursor, then follow. Where the log does not r
 back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for the gap.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -36,7 +36,7 @@ class Heartbeat:
 
 async def follow(
     address: RunAddress, *, after: int = 0
-) -> AsyncIterator[Batch | Heartbeat]:
+) -> AsyncGenerator[Batch | Heartbeat, None]:
     """Every event after number `after`, each once, until `done`."""
     async with Feed.of(address) as feed:
         seq = after

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Self
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -39,7 +39,7 @@ FINISHED = (Status.SUCCEEDED, Status.FAILED, Status.STOPPED)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(session__user=user.pk) if user.pk else self.none()
 
     def active(self) -> Self:
@@ -60,8 +60,6 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 class Run(models.Model):
     """A user message and all that follows until the answer."""
-
-    Status = Status
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(ChatSession, models.CASCADE, related_name="runs")

@@ -4,7 +4,7 @@ import uuid
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.utils import timezone
 
@@ -18,7 +18,7 @@ def new_thread_id() -> str:
 
 
 class ChatSessionQuerySet(models.QuerySet["ChatSession"]):
-    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         """Nobody's for an anonymous user."""
         return self.filter(user=user.pk) if user.pk else self.none()
 

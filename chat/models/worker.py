@@ -11,7 +11,7 @@ from django.utils import timezone
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def dead(self, lease: float) -> Self:
-        """Those whose last heartbeat is older than the lease, by the database's clock."""
+        """Those whose last heartbeat is older than the lease (database time)."""
         return self.filter(heartbeat_at__lt=Now() - timedelta(seconds=lease))
 
 

@@ -1,4 +1,4 @@
-"""The two kinds of error: anticipated ones, safe to show, and everything else, a bug."""
+"""Two kinds of error: anticipated ones, safe to show, and the rest, bugs."""
 
 from typing import ClassVar
 

@@ -13,4 +13,5 @@ R = TypeVar("R")
 def in_orm_thread(function: Callable[P, R]) -> SyncToAsync[P, R]:
     """Run in a shared thread; its connection is given back afterwards."""
     # Bound to a request, a thread would stay for as long as a stream does.
-    return DatabaseSyncToAsync(function, thread_sensitive=False)
+    work: SyncToAsync[P, R] = DatabaseSyncToAsync(function, thread_sensitive=False)
+    return work

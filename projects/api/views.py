@@ -105,9 +105,9 @@ async def _answer(project: Project, identity: Identity) -> HttpResponse:
 
 def _mine(identity: Identity) -> list[dict[str, Any]]:
     projects = list(Project.objects.visible_to(identity.user).order_by("name", "pk"))
-    own = dict(
+    own: dict[int, str] = dict(
         Membership.objects.filter(user=identity.user, project__in=projects).values_list(
-            "project", "role"
+            "project_id", "role"
         )
     )
     shown = []

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
+
 from llmconfig.models import LLMConfig
 from projects.models import Role, Server
 
