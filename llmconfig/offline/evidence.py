@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.utils.json import parse_partial_json
 
 from llmconfig.offline.quotes import Quote
 
 TOPOLOGY_COMMAND = "read_topology"
+# Results that are too long end in this; see the tools.
+_CUT_NOTE = "\n… cut:"
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -143,11 +146,25 @@ def collect(messages: Sequence[BaseMessage]) -> Evidence:
 def _result(
     tool: str, arguments: Mapping[str, Any], message: ToolMessage
 ) -> ToolResult:
-    text = message.text
+    data = _parse(message.text)
+    is_error = message.status == "error" or not data
+    return ToolResult(tool, arguments, message.text, data, is_error)
+
+
+def _parse(text: str) -> Mapping[str, Any]:
+    """The JSON object of a result; of one that was cut, what is whole."""
     try:
         data = json.loads(text)
     except ValueError:
-        data = None
-    parsed = data if isinstance(data, dict) else {}
-    is_error = message.status == "error" or not isinstance(data, dict)
-    return ToolResult(tool, arguments, text, parsed, is_error)
+        cut = text.rfind(_CUT_NOTE)
+        if cut < 0:
+            return {}
+        # Up to the last value that is closed: half a line would be half a truth.
+        whole = max(
+            text.rfind(mark, 0, cut) for mark in ('"}', "]}", "false}", "true}")
+        )
+        try:
+            data = parse_partial_json(text[: text.find("}", whole) + 1])
+        except ValueError:
+            return {}
+    return data if isinstance(data, dict) else {}

@@ -41,13 +41,15 @@ class Question:
 
     def unknown_names(self, names: Iterable[str]) -> list[str]:
         """Words that look like a device that is not there."""
-        known = {_plain(name) for name in names}
-        found = [match[1] for match in _DEVICE_LIKE.finditer(self.text)]
-        return [
-            word
-            for word in found
-            if _plain(word) not in known and _plain(word) not in _NOT_DEVICES
-        ]
+        rest = _DEVICE_LIKE.findall(_without(self.text, names))
+        return [word for word in rest if _plain(word) not in _NOT_DEVICES]
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    """The text with known names blanked out, its length kept."""
+    for name in sorted(names, key=len, reverse=True):
+        text = _pattern(name).sub(lambda match: "\0" * len(match[0]), text)
+    return text
 
 
 def find_mentions(text: str, names: Iterable[str]) -> list[Mention]:

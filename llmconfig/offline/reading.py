@@ -6,10 +6,13 @@ from llmconfig.offline.steps import Step, Turn, command_calls
 
 # More are not read at once: the answer names what it rests on.
 MAX_DEVICES = 40
+# A call's result is cut when it is too long: routers print much, PCs little.
+ROUTERS_PER_CALL = 4
+HOSTS_PER_CALL = 15
 
 
 def read_consoles(turn: Turn) -> Step | None:
-    """PCs and routers in two parallel calls; None when that has been done."""
+    """PCs and routers in parallel calls; None when that has been done."""
     hosts, routers = [], []
     for node in turn.evidence.nodes():
         role, name = role_of(node), str(node.get("name", ""))
@@ -28,4 +31,7 @@ def read_consoles(turn: Turn) -> Step | None:
         return None
     wanted = [(name, HOST_COMMANDS) for name in hosts]
     wanted_routers = [(name, ROUTER_COMMANDS) for name in routers]
-    return turn.call(*command_calls(wanted), *command_calls(wanted_routers))
+    return turn.call(
+        *command_calls(wanted, size=HOSTS_PER_CALL),
+        *command_calls(wanted_routers, size=ROUTERS_PER_CALL),
+    )

@@ -60,11 +60,14 @@ class Turn:
         return self.answer(headline, *parts, closing="disclosure.plain")
 
     def answer(self, headline: str, *parts: str, closing: str = "disclosure") -> Answer:
+        is_chinese = self.question.language == "zh"
+        stop, gap = ("。", "") if is_chinese else (".", " ")
         last = self.say(closing)
         if self.is_simulated:
-            last = f"{last} {self.say('simulated')}"
-        blocks = [f"**{headline.rstrip('.')}.**" if headline else "", *parts]
-        return Answer("\n\n".join([*(b for b in blocks if b), f"*{last}*"]))
+            last = f"{last}{gap}{self.say('simulated')}"
+        head = f"**{headline.rstrip('.。')}{stop}**" if headline else ""
+        blocks = [head, *parts, f"*{last}*"]
+        return Answer("\n\n".join(block for block in blocks if block))
 
     def call(self, *calls: Call) -> Step:
         """These calls, unless a tool is missing or the round limit is reached."""
@@ -92,18 +95,18 @@ class Turn:
 
 
 def command_calls(
-    wanted: Sequence[tuple[str, Sequence[str]]], groups: Sequence[Sequence[str]] = ()
+    wanted: Sequence[tuple[str, Sequence[str]]], *, size: int = 50
 ) -> tuple[Call, ...]:
-    """One run_commands call, or one for each group of devices."""
-    by_group = [
-        [(name, commands) for name, commands in wanted if name in group]
-        for group in groups or [[name for name, _ in wanted]]
-    ]
+    """run_commands for these devices, at most `size` of them a call."""
     return tuple(
         Call(
             "run_commands",
-            {"devices": [{"device": n, "commands": list(c)} for n, c in members]},
+            {
+                "devices": [
+                    {"device": name, "commands": list(commands)}
+                    for name, commands in wanted[start : start + size]
+                ]
+            },
         )
-        for members in by_group
-        if members
+        for start in range(0, len(wanted), size)
     )
