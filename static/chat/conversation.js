@@ -36,7 +36,9 @@ export class Conversation {
   async show() {
     this.#isShown = true;
     if (this.sessionId === null) return;
-    const [session, history] = await Promise.all([this.api.get(this.path), this.api.get(`${this.path}/history?limit=${PAGE_SIZE}`)]);
+    // In this order: a run that the session no longer shows is complete in its history.
+    const session = await this.api.get(this.path);
+    const history = await this.api.get(`${this.path}/history?limit=${PAGE_SIZE}`);
     if (!this.#isShown) return;
     this.#messages = history.messages;
     this.hasEarlier = history.messages.length === PAGE_SIZE;

@@ -21,7 +21,7 @@ export function openMenu(anchor, label, items) {
     if (!menu.contains(event.target) && !anchor.contains(event.target)) close(false);
   };
   open = { anchor, close };
-  document.body.append(menu);
+  (anchor.closest("nav, main, aside") ?? document.body).append(menu);
   menu.showPopover();
   place(menu, anchor);
   anchor.setAttribute("aria-expanded", "true");

@@ -251,6 +251,12 @@ class FakeBackend:
                 list(rows.values())[-1]["metadata"]["usage"] = {
                     key: event[key] for key in keys
                 }
+            elif event["type"] == "error":
+                rows["error"] = {
+                    "role": "assistant",
+                    "content": event["error"],
+                    "metadata": {"error": event["error"]},
+                }
             elif event["type"] == "stopped" and rows:
                 list(rows.values())[-1]["metadata"]["stopped"] = True
         for row in rows.values():
