@@ -14,6 +14,7 @@ from llmconfig.offline.quotes import Quote
 TOPOLOGY_COMMAND = "read_topology"
 # Results that are too long end in this; see the tools.
 _CUT_NOTE = "\n… cut:"
+_CLOSED = re.compile(r'(?:true|false|"|\])\}')
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -156,15 +157,13 @@ def _parse(text: str) -> Mapping[str, Any]:
     try:
         data = json.loads(text)
     except ValueError:
-        cut = text.rfind(_CUT_NOTE)
-        if cut < 0:
+        note = text.rfind(_CUT_NOTE)
+        # Up to the last object that is closed: half a line would be half a truth.
+        closed = [found.end() for found in _CLOSED.finditer(text, 0, max(note, 0))]
+        if not closed:
             return {}
-        # Up to the last value that is closed: half a line would be half a truth.
-        whole = max(
-            text.rfind(mark, 0, cut) for mark in ('"}', "]}", "false}", "true}")
-        )
         try:
-            data = parse_partial_json(text[: text.find("}", whole) + 1])
+            data = parse_partial_json(text[: closed[-1]])
         except ValueError:
             return {}
     return data if isinstance(data, dict) else {}

@@ -13,21 +13,14 @@ HOSTS_PER_CALL = 15
 
 def read_consoles(turn: Turn) -> Step | None:
     """PCs and routers in parallel calls; None when that has been done."""
-    hosts, routers = [], []
-    for node in turn.evidence.nodes():
-        role, name = role_of(node), str(node.get("name", ""))
-        if node.get("status") != "started":
-            continue
-        if role is Role.HOST and not turn.evidence.was_asked(name, HOST_COMMANDS[0]):
-            hosts.append(name)
-        if role is Role.ROUTER and not turn.evidence.was_asked(
-            name, ROUTER_COMMANDS[0]
-        ):
-            routers.append(name)
+    if turn.evidence.of("run_commands"):
+        return None
+    running = [n for n in turn.evidence.nodes() if n.get("status") == "started"]
+    hosts = [str(n.get("name", "")) for n in running if role_of(n) is Role.HOST]
+    routers = [str(n.get("name", "")) for n in running if role_of(n) is Role.ROUTER]
     routers = routers[:MAX_DEVICES]
     hosts = hosts[: MAX_DEVICES - len(routers)]
-    already = turn.evidence.of("run_commands")
-    if already or not (hosts or routers):
+    if not (hosts or routers):
         return None
     wanted = [(name, HOST_COMMANDS) for name in hosts]
     wanted_routers = [(name, ROUTER_COMMANDS) for name in routers]
