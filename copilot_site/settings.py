@@ -6,6 +6,7 @@ from typing import Any
 
 import environ
 
+from copilot_site.admin_theme import UNFOLD as UNFOLD
 from copilot_site.lib.redis_urls import for_celery, with_database
 from copilot_site.lib.secret_files import read_or_make
 
@@ -72,9 +73,11 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
 INSTALLED_APPS = [
     "daphne",
     "unfold",
+    "unfold.contrib.filters",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.humanize",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
