@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import time
 from typing import Any
 from urllib.parse import parse_qs
 
 import orjson
-from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
@@ -129,6 +127,7 @@ class SessionConsumer(IdentifiedConsumer):
     session: ChatSession
     project: Project
     _forwarding: asyncio.Task[None] | None = None
+    _is_forwarding_run = False
 
     async def begin(self) -> None:
         assert self.identity is not None
@@ -141,48 +140,49 @@ class SessionConsumer(IdentifiedConsumer):
             user, self.project, path["session_id"]
         )
         query = parse_qs(self.scope.get("query_string", b"").decode("latin1"))
-        cursor = Cursor.parse(query.get("after", [""])[0])
+        cursor = Cursor.parse(query.get("after", [""])[0]) or Cursor(0, 0)
         self._news = asyncio.Event()
         await self.channel_layer.group_add(user_group(user.pk), self.channel_name)
         self._forwarding = asyncio.create_task(self._forward(cursor))
 
     async def user_event(self, message: dict[str, Any]) -> None:
-        """From the user's own channel: a new run of this session, or a title."""
+        """From the user's own channel: a new run of this session, or a late title."""
         event = message["event"]
         if event.get("session_id") != self.session.thread_id:
             return
         if event["type"] == "run_started":
             self._news.set()
-        elif event["type"] == "title":
+        elif event["type"] == "title" and not self._is_forwarding_run:
             await self.send_json(event)
 
-    async def _forward(self, cursor: Cursor | None) -> None:
+    async def _forward(self, cursor: Cursor) -> None:
         """Each run in turn; between them, wait for news or look every few seconds."""
-        assert self.identity is not None
-        last_round, after = (cursor.round, cursor.seq) if cursor else (0, 0)
-        is_first = True
+        run = await in_orm_thread(_first_run)(self.session, cursor)
         while True:
+            if run is not None:
+                self._is_forwarding_run = True
+                reached = await self._forward_run(run, cursor.within(run.round))
+                self._is_forwarding_run = False
+                if reached is None:
+                    return
+                cursor = Cursor(run.round, reached)
             self._news.clear()
-            run = await in_orm_thread(_next_run)(self.session, last_round, is_first)
-            is_first = False
-            if run is None or (
-                run.round == last_round and run.is_finished and after >= run.saved_seq
-            ):
-                if run is not None:
-                    is_first = False
+            run = await in_orm_thread(_run_after)(self.session, cursor.round)
+            if run is None:
                 if not await self._wait_for_news():
                     return
-                continue
-            if run.round != last_round:
-                last_round, after = run.round, 0
-            after = await self._forward_run(run, after)
+                run = await in_orm_thread(_run_after)(self.session, cursor.round)
 
-    async def _forward_run(self, run: Run, after: int) -> int:
+    async def _forward_run(self, run: Run, after: int) -> int | None:
+        """The number of the last event sent; None when the socket is closed."""
+        if run.is_finished and after >= run.saved_seq:
+            return after
         sent, address = 0, RunAddress.of(run)
         async with contextlib.aclosing(follow(address, after=after)) as items:
             async for item in items:
                 if isinstance(item, Heartbeat):
-                    await self._beat()
+                    if not await self._beat():
+                        return None
                     continue
                 for entry in item.entries:
                     await self.send(text_data=entry.data.decode())
@@ -190,16 +190,13 @@ class SessionConsumer(IdentifiedConsumer):
                 after = item.entries[-1].seq
                 if sent > settings.CONNECTION_BYTES and not item.is_last:
                     await self.close(CLOSE_RECONNECT)
-                    raise StopConsumer
+                    return None
         return after
 
     async def _wait_for_news(self) -> bool:
         """False when the person may no longer listen."""
-        end = time.monotonic() + settings.HEARTBEAT_SECONDS
         try:
-            async with asyncio.timeout_at(
-                asyncio.get_running_loop().time() + end - time.monotonic()
-            ):
+            async with asyncio.timeout(settings.HEARTBEAT_SECONDS):
                 await self._news.wait()
         except TimeoutError:
             return await self._beat()
@@ -299,13 +296,15 @@ class NotFoundConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # untyped
         await self.close(CLOSE_NOT_FOUND)
 
 
-def _next_run(session: ChatSession, last_round: int, is_first: bool) -> Run | None:
-    """At first the cursor's run or, without one, the active; later what follows it."""
+def _first_run(session: ChatSession, cursor: Cursor) -> Run | None:
+    """The cursor's run; without a cursor the active one, else the newest."""
     runs = session.runs.select_related("session").exclude(status="pending")
-    if is_first and last_round == 0:
-        return runs.active().first() or runs.last()
-    return (
-        runs.filter(round__gte=last_round).order_by("round").first()
-        if is_first
-        else runs.filter(round__gt=last_round).order_by("round").first()
-    )
+    if cursor.round:
+        return runs.filter(round=cursor.round).first()
+    return runs.active().first() or runs.last()
+
+
+def _run_after(session: ChatSession, round: int) -> Run | None:
+    """The first later one that is not waiting in line."""
+    runs = session.runs.select_related("session").exclude(status="pending")
+    return runs.filter(round__gt=round).order_by("round").first()

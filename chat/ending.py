@@ -42,7 +42,9 @@ def end_run(
     elif new == Status.STOPPED:
         closing.append(Stopped(reason))
     with transaction.atomic():
-        ChatSession.objects.select_for_update().get(pk=run.session_id)
+        rows = ChatSession.objects.select_for_update().filter(pk=run.session_id)
+        if rows.first() is None:
+            return None
         ended = run.finish(
             old,
             new,
@@ -55,6 +57,8 @@ def end_run(
         if not ended:
             return None
         _close_open_work(run)
+        if new == Status.FAILED:
+            _store_error(run, error, error_code)
         _count(run)
         following = run.session.runs.filter(status=Status.PENDING).order_by("round")
         promoted = following.first()
@@ -123,13 +127,30 @@ def _close_open_work(run: Run) -> None:
         call.save(update_fields=["result", "status", "finished_at"])
 
 
+def _store_error(run: Run, error: str, code: str) -> None:
+    """A person finds it in the history; no model is ever told it."""
+    last = run.messages.order_by("-sequence").first()
+    Message.objects.create(
+        session=run.session,
+        run=run,
+        parent=last,
+        round=run.round,
+        sequence=last.sequence + 1 if last else 1,
+        role=Message.Role.ASSISTANT,
+        content=error,
+        finish_reason="error",
+        metadata={"error": {"code": code, "message": error}},
+    )
+
+
 def _count(run: Run) -> None:
     """Totals of the run from its rows, added to the session's in one statement."""
     calls = run.llm_calls.aggregate(
         count=Count("pk"), read=Sum("input_tokens"), written=Sum("output_tokens")
     )
     blank = Q(role=Message.Role.ASSISTANT, content="", calls=None)
-    messages: int = run.messages.exclude(blank).count()
+    told = run.messages.exclude(blank).exclude(finish_reason="error")
+    messages: int = told.count()
     last: datetime | None = (
         run.messages.order_by("-created_at")
         .values_list("created_at", flat=True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,17 +15,20 @@ from django.db.models import Max
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from chat.control import signal_stop
+from chat.control import forget_logs, signal_stop
 from chat.ending import end_unowned_run
-from chat.events.address import user_group
+from chat.events.address import RunAddress, user_group
 from chat.models import ChatSession, Message, Run
-from chat.models.run import ACTIVE, Status
+from chat.models.run import ACTIVE, EXECUTING, FINISHED, Status
 from chat.queue import publish
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
 from llmconfig.selection import choose_config
 from projects.models import Project
 
 logger = logging.getLogger(__name__)
+
+# How long a deletion waits for the worker to let go.
+_STOP_SECONDS = 3.0
 
 MultitaskStrategy = Literal["reject", "enqueue", "interrupt"]
 
@@ -144,9 +148,17 @@ def stop_session(session: ChatSession, *, reason: str = "user") -> bool:
 
 def delete_session(session: ChatSession) -> None:
     """Stop what runs, then remove the session with all that hangs on it."""
-    for run in session.runs.exclude(status__in=["succeeded", "failed", "stopped"]):
+    for run in session.runs.exclude(status__in=FINISHED):
         stop_run(run, reason="deleted")
+    # What its worker still has to say must not outlive the rows.
+    deadline = time.monotonic() + _STOP_SECONDS
+    while session.runs.filter(status__in=EXECUTING).exists():
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.02)
+    addresses = [RunAddress.of(run) for run in session.runs.select_related("session")]
     session.delete()
+    forget_logs(addresses)
 
 
 def announce(run: Run) -> None:

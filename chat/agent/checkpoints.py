@@ -70,6 +70,19 @@ class Checkpoints:
             await stack.aclose()
 
 
+@contextlib.asynccontextmanager
+async def only_while_running(
+    saver: BaseCheckpointSaver[str], thread: str
+) -> AsyncIterator[None]:
+    """No checkpoint of the thread before and after: the rows are the conversation."""
+    await saver.adelete_thread(thread)
+    try:
+        yield
+    finally:
+        # Also when the run is cancelled.
+        await asyncio.shield(saver.adelete_thread(thread))
+
+
 async def _open(key: str) -> tuple[BaseCheckpointSaver[str], contextlib.AsyncExitStack]:
     stack = contextlib.AsyncExitStack()
     if settings.IS_SQLITE:
@@ -110,13 +123,19 @@ async def _open(key: str) -> tuple[BaseCheckpointSaver[str], contextlib.AsyncExi
 
 def _postgres_address() -> str:
     from psycopg.conninfo import make_conninfo
+    from psycopg.pq import Conninfo
 
     database = settings.DATABASES["default"]
-    return make_conninfo(
-        dbname=database["NAME"],
-        user=database.get("USER") or None,
-        password=database.get("PASSWORD") or None,
-        host=database.get("HOST") or None,
-        port=database.get("PORT") or None,
-        connect_timeout=10,
-    )
+    # DATABASE_URL's query (host=/folder/of/a/socket, sslmode=...) arrives as OPTIONS.
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()}
+    options = database.get("OPTIONS", {})
+    fields = {
+        "dbname": database["NAME"],
+        "user": database.get("USER"),
+        "password": database.get("PASSWORD"),
+        "host": database.get("HOST"),
+        "port": database.get("PORT"),
+        "connect_timeout": 10,
+        **{key: value for key, value in options.items() if key in known},
+    }
+    return make_conninfo(**{key: value for key, value in fields.items() if value})

@@ -361,7 +361,20 @@ def end_llm_call(
     call.total_tokens = usage.total_tokens
     call.cost = call.price()
     call.finished_at = timezone.now()
-    call.save()
+    # Not its run or session: those may have been deleted meanwhile.
+    call.save(
+        update_fields=[
+            "status",
+            "finish_reason",
+            "error_code",
+            "input_tokens",
+            "output_tokens",
+            "total_tokens",
+            "cost",
+            "first_token_at",
+            "finished_at",
+        ]
+    )
 
 
 async def keep_saving(record: RunRecord, seconds: float = 1.0) -> None:

@@ -10,7 +10,7 @@ from django.conf import settings
 from langgraph.errors import GraphRecursionError
 from redis.exceptions import RedisError
 
-from chat.agent.checkpoints import Checkpoints
+from chat.agent.checkpoints import Checkpoints, only_while_running
 from chat.agent.context import RunContext, lab_of, load_context, system_prompt
 from chat.agent.graph import build_graph
 from chat.agent.nodes import is_change
@@ -135,9 +135,10 @@ class Execution:
         thread = self.run.session.thread_id
         project_id = context.project.project_id if context.project else ""
         try:
-            async with self._checkpoints.of(project_id) as saver:
-                # What a dead attempt left there is older than the rows.
-                await saver.adelete_thread(thread)
+            async with (
+                self._checkpoints.of(project_id) as saver,
+                only_while_running(saver, thread),
+            ):
                 graph = build_graph(saver)
                 state: State = {"messages": context.messages, "steps": 0}
                 await graph.ainvoke(
@@ -159,7 +160,6 @@ class Execution:
                     ),
                     durability="async",
                 )
-                await saver.adelete_thread(thread)
         finally:
             current_lab.reset(lab_token)
             current_model.reset(model_token)

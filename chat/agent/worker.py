@@ -11,7 +11,7 @@ from typing import Self
 
 import uvloop
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connections
 from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
@@ -38,6 +38,9 @@ class WorkerProcess:
     _making = threading.Lock()
 
     def __init__(self) -> None:
+        if settings.IS_SQLITE:
+            # A file is opened once a thread; a pool serves PostgreSQL.
+            connections["default"].settings_dict["CONN_MAX_AGE"] = None
         self.row = Worker.objects.create(hostname=socket.gethostname(), pid=os.getpid())
         self.loop = uvloop.new_event_loop()
         self._executions: dict[str, Execution] = {}

@@ -108,8 +108,9 @@ class Feed:
                         self._take(message)
                     else:
                         await self._catch_up()
-                except (RedisError, OSError) as error:
-                    logger.warning("Live feed out of reach: %s", type(error).__name__)
+                except Exception as error:
+                    # Whatever it was, followers are served from the log meanwhile.
+                    logger.warning("Live feed out of reach: %r", error)
                     self._ready.set()
                     channel = ""
                     await asyncio.sleep(0.5)
