@@ -19,25 +19,28 @@ SETTLED_SECONDS = 2.0
 async def wait_until_ready(address: str, children: Sequence[Child]) -> None:
     """Returns at the first 200 of /healthz with every process up."""
     clock = asyncio.get_running_loop().time
-    started, said = clock(), clock()
+    started, said, status, body = clock(), clock(), "", ""
     while True:
         failing = [child for child in children if child.exits >= HOPELESS_EXITS]
         if failing:
             raise _not_up(failing[0], "ends again and again")
-        is_up = all(child.uptime > SETTLED_SECONDS for child in children)
-        if is_up and await is_healthy(address):
-            return
+        if all(child.uptime > SETTLED_SECONDS for child in children):
+            status, body = await health(address)
+            if status == "200":
+                return
         if clock() - started > READY_SECONDS:
             late = next((child for child in children if child.exits), children[0])
-            raise _not_up(late, f"is not up after {READY_SECONDS:.0f} s")
+            answer = f" (/healthz: {body[:200]})" if body else ""
+            raise _not_up(late, f"is not up after {READY_SECONDS:.0f} s{answer}")
         if clock() - said > PROGRESS_SECONDS:
             said = clock()
-            say(f"  {said - started:4.0f} s  starting {children[0].name}")
-        await asyncio.sleep(0.1)
+            say(f"  {said - started:4.0f} s  {body[:80] or 'starting'}")
+        # An answer that isn't 200 is a line in the log of web.
+        await asyncio.sleep(0.5 if status else 0.1)
 
 
-async def is_healthy(address: str) -> bool:
-    """One plain request; no library has to be loaded for it."""
+async def health(address: str) -> tuple[str, str]:
+    """Status and last line of one plain request; empty if nobody answers."""
     parts = urlsplit(address)
     try:
         async with asyncio.timeout(10):
@@ -45,12 +48,12 @@ async def is_healthy(address: str) -> bool:
             try:
                 request = f"GET /healthz HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
                 writer.write(request.encode())
-                status = await reader.readline()
+                lines = (await reader.read()).decode(errors="replace").splitlines()
             finally:
                 writer.close()
     except (OSError, TimeoutError):
-        return False
-    return status.split()[1:2] == [b"200"]
+        return "", ""
+    return ("".join(lines[0].split()[1:2]), lines[-1]) if lines else ("", "")
 
 
 def box(config: Config, logins: Sequence[tuple[str, str]]) -> str:

@@ -198,6 +198,25 @@ def test_signal_that_arrives_twice_at_once_still_means_in_order(
     assert "killed by signal 9" not in launched.printed
 
 
+def test_part_that_is_missing_is_named_as_healthz_does(
+    launch: Launch, tmp_path: Path
+) -> None:
+    (tmp_path / "ill.py").write_text(
+        WEB.replace("200", "503").replace(
+            "self.end_headers()",
+            "self.end_headers(); self.wfile.write(b'worker: none is running')",
+        )
+    )
+    (tmp_path / "Procfile").write_text(
+        f"web: {sys.executable} {tmp_path}/ill.py {tmp_path}\n"
+    )
+
+    launched = launch(READY_SECONDS="1")
+
+    assert launched.process.wait(20) == 1
+    assert "(/healthz: worker: none is running)" in launched.printed
+
+
 def test_later_second_signal_ends_a_deaf_process_at_once(
     launch: Launch, tmp_path: Path
 ) -> None:
