@@ -145,16 +145,17 @@ class Feed:
                 self._extend(await read_newest(self.address))
 
     def _extend(self, entries: list[Entry]) -> None:
-        last = self._tail[-1].seq if self._tail else None
-        fresh = [entry for entry in entries if last is None or entry.seq > last]
+        last = self._tail[-1].seq if self._tail else 0
+        fresh = [entry for entry in entries if entry.seq > last]
         if not fresh:
             return
-        if last is not None and fresh[0].seq != last + 1:
-            # A gap: forget the tail, so that each follower reads the log itself.
-            self._tail.clear()
-            self._bytes = 0
-        self._tail.extend(fresh)
-        self._bytes += sum(len(entry.data) for entry in fresh)
+        for entry in fresh:
+            if self._tail and entry.seq != self._tail[-1].seq + 1:
+                # A gap: forget the tail, so that each follower reads the log itself.
+                self._tail.clear()
+                self._bytes = 0
+            self._tail.append(entry)
+            self._bytes += len(entry.data)
         while len(self._tail) > _TAIL_LENGTH or (
             self._bytes > _TAIL_BYTES and len(self._tail) > 1
         ):

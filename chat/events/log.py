@@ -12,6 +12,7 @@ from channels.layers import get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.conf import settings
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from chat.events.address import RunAddress
 from chat.events.redis import redis
@@ -151,6 +152,14 @@ async def read_log(address: RunAddress, after: int, count: int = 1000) -> list[E
         start = "-"
     rows = _entries(await redis().xrange(address.key, min=start, count=count))
     return [entry for entry in rows if entry.seq > after]
+
+
+async def log_exists(address: RunAddress) -> bool:
+    """False once it has expired or was lost."""
+    try:
+        return bool(await redis().exists(address.key))
+    except (RedisError, OSError):
+        return False
 
 
 async def read_newest(address: RunAddress, count: int = 100) -> list[Entry]:

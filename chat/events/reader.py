@@ -4,6 +4,7 @@ Subscribe, replay the log from the cursor, then follow. Where the log does not r
 back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for the gap.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -12,10 +13,11 @@ from redis.exceptions import RedisError
 
 from chat.events.address import RunAddress
 from chat.events.feed import Feed
-from chat.events.log import Entry, read_log
+from chat.events.log import Entry, log_exists, read_log
 from chat.events.snapshot import RowState, state_of
 from copilot_site.lib.orm import in_orm_thread
 
+_GAP_SECONDS = 0.1
 DONE = b'"type":"done"'
 
 
@@ -62,7 +64,7 @@ async def follow(
                 state = await in_orm_thread(state_of)(address, seq)
                 if state.is_over and state.seq > seq:
                     # Its last events never reached the log.
-                    yield Batch(state.entries, is_last=True)
+                    yield Batch(_after(state.entries, seq), is_last=True)
                     return
                 yield Heartbeat(state.status)
             entries = feed.since(seq)
@@ -77,14 +79,23 @@ async def _replay(address: RunAddress, seq: int) -> Batch | None:
     unbroken = _unbroken(page, seq)
     if unbroken:
         return Batch(unbroken, _has_done(unbroken))
+    if not page and await log_exists(address):
+        # Its last events are on their way: the rows are written before them.
+        return None
     state: RowState = await in_orm_thread(state_of)(address, seq)
     if state.is_over:
-        # Also for a cursor beyond the end: it comes from a log that is no more.
-        return Batch(state.entries, is_last=True)
-    if page and state.seq > seq:
-        # Rows are saved every second: until they reach the gap's end, wait for them.
-        return Batch(state.entries) if state.seq >= page[0].seq - 1 else None
+        return Batch(_after(state.entries, seq), is_last=True)
+    if page and state.seq > seq and state.seq >= page[0].seq - 1:
+        return Batch(state.entries)
+    if page:
+        # Rows are saved every second: wait until they reach the gap's end.
+        await asyncio.sleep(_GAP_SECONDS)
     return None
+
+
+def _after(entries: list[Entry], seq: int) -> list[Entry]:
+    """What a follower at `seq` has not seen; a cursor beyond the end gets all."""
+    return [entry for entry in entries if entry.seq > seq] or entries
 
 
 def _unbroken(entries: list[Entry], seq: int) -> list[Entry]:
