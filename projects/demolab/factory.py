@@ -113,6 +113,10 @@ class Builder:
     def switch(self, name: str, x: int, y: int) -> Node:
         return self._node(NodeType.SWITCH, name, x, y)
 
+    def spare(self, node_type: NodeType, name: str, x: int, y: int) -> Node:
+        """A device as it comes from its template, connected to nothing."""
+        return self._node(node_type, name, x, y)
+
     def interface(
         self, router: Node, port: str, address: IPv4Interface, description: str = ""
     ) -> None:

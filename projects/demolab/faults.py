@@ -131,7 +131,7 @@ def wrong_interface_address(scene: Scene) -> Planted | None:
         network, wrong = right.network, scene.free_address(right.network)
     else:
         found = scene.other_network(right.network)
-        if found is None:
+        if found is None or not scene.is_confirmed(pc, router):
             return None
         network = found
         wrong = network[int(gateway) - int(right.network.network_address)]

@@ -101,9 +101,10 @@ def build(plan: Plan, namespace: str) -> Network:
         for network, next_hop in routes:
             builder.route(routers[index], StaticRoute(network, next_hop))
 
-    for index, name in enumerate(plan.extras):
-        builder.switch(name, 200 * index, -160)
-    return builder.finish()
+    built = builder.finish()
+    for index, (node_type, name) in enumerate(plan.extras):
+        builder.spare(node_type, name, 200 * index, -160)
+    return built
 
 
 def _default_network(*, has_spare: bool) -> tuple[Network, Node, Node]:

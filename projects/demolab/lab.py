@@ -16,7 +16,7 @@ from projects.demolab.faults import FAULTS
 from projects.demolab.forwarding import Forwarder
 from projects.demolab.generate import Truth
 from projects.demolab.ios_cli import IosCli
-from projects.demolab.model import Link, Node, NodeType
+from projects.demolab.model import Link, Network, Node, NodeType
 from projects.demolab.state import Project, State
 from projects.demolab.telnet import Console
 from projects.demolab.vpcs_cli import VpcsCli
@@ -52,6 +52,7 @@ class Lab:
         self._consoles: dict[str, Console] = {}
         self._forwarders: dict[str, Forwarder] = {}
         self._is_save_due = False
+        self._resetting = asyncio.Lock()
         self._jobs: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -83,6 +84,11 @@ class Lab:
             network, truth = generate.default_lab(fault or generate.DEFAULT_FAULT)
         else:
             network, truth = generate.random_lab(seed, fault)
+        async with self._resetting:
+            await self._replace(network, truth)
+        return truth
+
+    async def _replace(self, network: Network, truth: Truth) -> None:
         old = self.state.projects.get(PROJECT_ID)
         if old is not None:
             for node in list(old.network.nodes.values()):
@@ -103,7 +109,6 @@ class Lab:
         action = "project.updated" if old else "project.created"
         self.events.publish(action, shapes.project_json(project))
         self.changed()
-        return truth
 
     def forwarder(self, project: Project) -> Forwarder:
         found = self._forwarders.get(project.project_id)
@@ -148,7 +153,7 @@ class Lab:
                 self.remove_link(project, link)
         await self._close_console(node)
         self.forwarder(project).forget(node)
-        del project.network.nodes[node.node_id]
+        project.network.nodes.pop(node.node_id, None)
         self._publish_node("node.deleted", project, node)
         self.changed()
 
@@ -158,16 +163,16 @@ class Lab:
         self.changed()
 
     async def close_project(self, project: Project) -> None:
-        for node in project.network.nodes.values():
+        for node in list(project.network.nodes.values()):
             await self.stop_node(project, node)
         project.is_opened = False
         self.events.publish("project.closed", shapes.project_json(project))
         self.changed()
 
     async def delete_project(self, project: Project) -> None:
-        for node in project.network.nodes.values():
+        for node in list(project.network.nodes.values()):
             await self._close_console(node)
-        del self.state.projects[project.project_id]
+        self.state.projects.pop(project.project_id, None)
         self._forwarders.pop(project.project_id, None)
         self.events.publish("project.deleted", shapes.project_json(project))
         self.changed()

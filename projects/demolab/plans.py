@@ -8,22 +8,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 
+from projects.demolab.model import NodeType
+
+Namer = Callable[[random.Random, int], str]
 POOLS = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-HOST_NAMES: tuple[Callable[[random.Random, int], str], ...] = (
+HOST_NAMES: tuple[Namer, ...] = (
     lambda rng, n: f"PC{n}",
     lambda rng, n: f"H-{n + 10}",
     lambda rng, n: f"Lab{rng.randint(1, 9)}-PC{n}",
     lambda rng, n: f"host_{'abcdefghij'[n % 10]}{n}",
     lambda rng, n: f"desk{rng.randint(100, 999)}{n}",
 )
-ROUTER_NAMES: tuple[Callable[[random.Random, int], str], ...] = (
+ROUTER_NAMES: tuple[Namer, ...] = (
     lambda rng, n: f"R{n}",
     lambda rng, n: f"edge_r{n}",
     lambda rng, n: f"GW-{'ABCDEFGH'[n % 8]}",
     lambda rng, n: f"core{rng.randint(1, 9)}.{n}",
     lambda rng, n: f"Router-{n}",
 )
-SWITCH_NAMES: tuple[Callable[[random.Random, int], str], ...] = (
+SWITCH_NAMES: tuple[Namer, ...] = (
     lambda rng, n: f"SW{n}",
     lambda rng, n: f"access-{n}",
     lambda rng, n: f"Switch{n}",
@@ -58,7 +61,7 @@ class Plan:
     lans: list[Lan]
     transits: list[Transit]
     pair: tuple[str, str]
-    extras: list[str] = field(default_factory=list)
+    extras: list[tuple[NodeType, str]] = field(default_factory=list)
     default_routed: set[int] = field(default_factory=set)
 
     @classmethod
@@ -94,6 +97,15 @@ class Plan:
                 table = [(IPv4Network("0.0.0.0/0"), table[0][1])]
             tables.append(table)
         return tables
+
+    def add_extra(self, rng: random.Random, node_type: NodeType, named: Namer) -> None:
+        """A device that stands about and has nothing to do with the question."""
+        taken = {*self.routers, *(name for _, name in self.extras)}
+        taken |= {lan.switch for lan in self.lans}
+        number = 40
+        while (name := named(rng, number)) in taken:
+            number += 1
+        self.extras.append((node_type, name))
 
     def _networks(self) -> Iterator[tuple[IPv4Network, set[int]]]:
         for lan in self.lans:
@@ -168,8 +180,14 @@ def random_plan(rng: random.Random) -> Plan:
         lans,
         transits,
         (lans[0].hosts[0][0], lans[1].hosts[0][0]),
-        [switch_name(rng, 90 + index) for index in range(rng.randint(0, 2))],
     )
+    kinds = (
+        (NodeType.VPCS, host_name),
+        (NodeType.ROUTER, router_name),
+        (NodeType.SWITCH, switch_name),
+    )
+    for _ in range(rng.randint(0, 2)):
+        plan.add_extra(rng, *rng.choice(kinds))
     if count > 1 and not is_ring and rng.random() < 0.4:
         plan.default_routed = {rng.choice((0, count - 1))}
     return plan

@@ -55,6 +55,16 @@ class Scene:
         heard = self.network.segment(pc, pc.ports[0].name)
         return [node for node, _ in heard if node.host is not None]
 
+    def is_confirmed(self, pc: Node, router: Node) -> bool:
+        """Whether anything but the PC shows which network its cable should have."""
+        others = (node.router for node in self.network.nodes.values())
+        return bool(self.peers(pc)) or any(
+            route.network == own(pc).network
+            for config in others
+            if config is not None and config is not router.router
+            for route in config.routes
+        )
+
     def gateway_of(self, pc: Node) -> tuple[Node, str]:
         """The router interface that is this PC's gateway."""
         assert pc.host is not None

@@ -14,6 +14,8 @@ GREETING = bytes([IAC, WILL, ECHO, IAC, WILL, SGA, IAC, WILL, BINARY, IAC, DO, B
 OFFERED = {ECHO, SGA, BINARY}
 # A client that does not read is dropped rather than kept in memory.
 BACKLOG_LIMIT = 1_000_000
+# A subnegotiation that never ends is dropped.
+COMMAND_LIMIT = 1000
 
 
 class Negotiation:
@@ -43,7 +45,8 @@ class Negotiation:
             elif length == 3:
                 answer += self._answer(command[1], command[2])
             index += length
-        self._pending = data[index:][-64:]
+        rest = data[index:]
+        self._pending = rest if len(rest) <= COMMAND_LIMIT else b""
         return text.decode("utf-8", "replace"), bytes(answer)
 
     @staticmethod

@@ -107,7 +107,7 @@ def show_ip_all(node: Node) -> str:
     assert node.host is not None
     head = f"{'NAME':<7}{'IP/MASK':<21}{'GATEWAY':<18}{'MAC':<19}DNS\n"
     return (
-        f"\n{head}{node.host.pcname:<6} {_address(node):<20} "
+        f"\n{head}{node.host.pcname[:6]:<6} {_address(node):<20} "
         f"{_gateway(node):<17} {node.ports[0].mac}  \n"
     )
 
@@ -119,7 +119,7 @@ def show(node: Node) -> str:
         f"{'NAME':<7}{'IP/MASK':<21}{'GATEWAY':<18}{'MAC':<19}{'LPORT':<7}RHOST:PORT\n"
     )
     return (
-        f"\n{head}{node.host.pcname:<6} {_address(node):<20} {_gateway(node):<17} "
+        f"\n{head}{node.host.pcname[:6]:<6} {_address(node):<20} {_gateway(node):<17} "
         f"{node.ports[0].mac}  {lport:<6} 127.0.0.1:{lport + 1}\n"
         f"       {_link_local(node)}/64\n"
     )

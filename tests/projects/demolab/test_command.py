@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -11,37 +12,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 ROOT = Path(__file__).resolve().parents[3]
 MANAGE = [sys.executable, str(ROOT / "manage.py"), "demolab"]
 
 
-def environment(
-    url: str = "http://127.0.0.1:1", password: str = "s3cret"
-) -> dict[str, str]:
-    return os.environ | {
-        "DEMOLAB_URL": url,
-        "DEMOLAB_USERNAME": "demo",
-        "DEMOLAB_PASSWORD": password,
-    }
+ENVIRONMENT = {"DEMOLAB_USERNAME": "demo", "DEMOLAB_PASSWORD": "s3cret"}
+NOWHERE = "http://127.0.0.1:1"
 
 
-def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MANAGE, *arguments],
-        env=environment(**env),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+
+
+def run(*arguments: str, url: str = NOWHERE) -> str:
+    """What the command prints; raises CommandError."""
+    output = io.StringIO()
+    call_command("demolab", *arguments, "--url", url, stdout=output)
+    return output.getvalue()
 
 
 def start(*arguments: str) -> tuple[subprocess.Popen[str], str]:
     """A serving process and its address, read from the ready line."""
     process = subprocess.Popen(
         [*MANAGE, "--serve", "--port", "0", *arguments],
-        env=environment(),
+        env=os.environ | ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -62,59 +60,66 @@ def url() -> Iterator[str]:
 
 
 def test_question_is_shown_but_not_the_answer(url: str) -> None:
-    result = run(url=url)
+    text = run(url=url)
 
-    assert result.returncode == 0
-    assert "Ask: Why can't PC1 reach PC2?" in result.stdout
-    assert "missing_return_route" not in result.stdout
+    assert "Ask: Why can't PC1 reach PC2?" in text
+    assert "missing_return_route" not in text
 
 
 def test_planting_then_reset(url: str) -> None:
     planted = run("--fault", "wrong_mask", "--seed", "5", "--reveal", url=url)
     reset = run("--reset", "--reveal", url=url)
 
-    assert "Fault: wrong_mask on " in planted.stdout
-    assert "(seed 5)" in planted.stdout
-    assert "Fault: missing_return_route on R2" in reset.stdout
+    assert "Fault: wrong_mask on " in planted
+    assert "(seed 5)" in planted
+    assert "Fault: missing_return_route on R2" in reset
 
 
-def test_wrong_password_and_unknown_fault_are_said(url: str) -> None:
-    refused = run(url=url, password="other")
-    unknown = run("--fault", "nonsense", url=url)
-
-    assert (refused.returncode, unknown.returncode) == (1, 1)
-    assert "refused the login" in refused.stderr
-    assert "There is no fault named nonsense." in unknown.stderr
+def test_unknown_fault_is_said(url: str) -> None:
+    with pytest.raises(CommandError, match=r"There is no fault named nonsense\."):
+        run("--fault", "nonsense", url=url)
 
 
-def test_taken_port_is_one_line_and_exit_code_2(url: str) -> None:
-    result = run("--serve", "--port", url.rpartition(":")[2])
+def test_wrong_password_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEMOLAB_PASSWORD", "other")
 
-    assert result.returncode == 2
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert "already in use" in result.stderr
+    with pytest.raises(CommandError, match="refused the login"):
+        run(url=url)
 
 
 def test_lab_that_does_not_run_is_said() -> None:
-    result = run()
-
-    assert result.returncode == 1
-    assert "No simulated lab runs at http://127.0.0.1:1." in result.stderr
-    assert "Traceback" not in result.stderr
+    with pytest.raises(
+        CommandError, match="No simulated lab runs at http://127.0.0.1:1"
+    ):
+        run()
 
 
 def test_list_has_one_line_a_fault() -> None:
-    lines = run("--list").stdout.splitlines()
+    lines = run("--list").splitlines()
 
     assert len(lines) >= 12
     assert any(line.startswith("acl_blocks ") for line in lines)
 
 
-def test_open_address_needs_a_password() -> None:
-    result = run("--serve", "--host", "0.0.0.0", "--port", "0", password="")
+def test_open_address_needs_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEMOLAB_PASSWORD", "")
 
-    assert result.returncode == 1
-    assert "DEMOLAB_PASSWORD" in result.stderr
+    with pytest.raises(CommandError, match="DEMOLAB_PASSWORD"):
+        run("--serve", "--host", "0.0.0.0", "--port", "0")
+
+
+def test_taken_port_is_one_line_and_exit_code_2(url: str) -> None:
+    result = subprocess.run(
+        [*MANAGE, "--serve", "--port", url.rpartition(":")[2]],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "already in use" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -26,7 +26,8 @@ def address(node: Node) -> IPv4Address:
 
 
 def pcs(network: Network) -> list[Node]:
-    return [n for n in network.nodes.values() if n.node_type is NodeType.VPCS]
+    """The PCs that are in use; spare ones have no address."""
+    return [n for n in network.nodes.values() if n.host and n.host.address]
 
 
 @settings(deadline=None, max_examples=60)

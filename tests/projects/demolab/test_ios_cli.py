@@ -403,46 +403,13 @@ def test_interface_name_is_completed(text: str, name: str | None) -> None:
     assert interface_name(text) == name
 
 
-WORDS = st.sampled_from(
-    [
-        "show",
-        "ip",
-        "interface",
-        "f0/0",
-        "brief",
-        "route",
-        "10.0.0.1",
-        "255.255.255.0",
-        "no",
-        "access-list",
-        "101",
-        "permit",
-        "any",
-        "host",
-        "conf",
-        "t",
-        "end",
-        "exit",
-        "do",
-        "ping",
-        "hostname",
-        "x",
-        "|",
-        "include",
-        "shutdown",
-        "?",
-        "'",
-        "\\",
-        "0/0",
-        "999999999999",
-        "-1",
-        "description",
-        "copy",
-        "run",
-        "start",
-        "enable",
-        "disable",
-    ]
+WORDS = st.one_of(
+    st.sampled_from(["show", "ip", "interface", "f0/0", "brief", "route", "10.0.0.1"]),
+    st.sampled_from(["255.255.255.0", "no", "access-list", "101", "permit", "any"]),
+    st.sampled_from(["host", "conf", "t", "end", "exit", "do", "ping", "hostname"]),
+    st.sampled_from(["x", "|", "include", "shutdown", "?", "'", "\\", "0/0", "-1"]),
+    st.sampled_from(["description", "copy", "run", "start", "enable", "disable"]),
+    st.text(max_size=5),
 )
 
 
