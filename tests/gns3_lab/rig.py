@@ -1,4 +1,7 @@
-"""Starts a real GNS3 server with real VPCS nodes, for tests."""
+"""Starts a real GNS3 server with real VPCS nodes, for tests.
+
+`python -m tests.gns3_lab.rig` installs the server, without which the tests are skipped.
+"""
 
 import contextlib
 import fcntl
@@ -226,3 +229,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+if __name__ == "__main__":
+    print(install())

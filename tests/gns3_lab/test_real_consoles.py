@@ -126,7 +126,7 @@ async def test_endless_ping_is_interrupted_at_the_limit_and_the_console_is_free(
         True,
     )
     assert "IP/MASK" in shown
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
 
 
 async def test_cancelled_ping_leaves_the_console_free(pcs: Pcs) -> None:
@@ -141,7 +141,7 @@ async def test_cancelled_ping_leaves_the_console_free(pcs: Pcs) -> None:
     [shown] = await outputs(pcs[0], ["show ip"])
 
     assert "IP/MASK" in shown
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
     writer.close()
 
 
@@ -160,4 +160,4 @@ async def test_stopped_node_refuses_at_once_and_is_named(
     with pytest.raises(ConsoleRefused, match=f"Idle .127.0.0.1:{node.console}."):
         await run_commands(console_of(node), ["show ip"])
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
