@@ -156,6 +156,19 @@ class Gns3Topology:
     nodes: tuple[Gns3Node, ...]
     links: tuple[Gns3Link, ...]
 
+    def port_name(self, end: Gns3LinkEnd) -> str:
+        """As its node names it; the numbers where the node is unknown."""
+        for node in self.nodes:
+            if node.node_id != end.node_id:
+                continue
+            for port in node.ports:
+                if (port.adapter_number, port.port_number) == (
+                    end.adapter_number,
+                    end.port_number,
+                ):
+                    return port.name
+        return f"{end.adapter_number}/{end.port_number}"
+
     def free_ports(self, node_id: str) -> list[Gns3Port]:
         """Ports of a node that no link uses."""
         used = {
