@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 
+from projects.demolab import ios_filter
 from projects.demolab.cli import Ask, Paged, Steps, Wait
 from projects.demolab.forwarding import Fate, Forwarder, Icmp, Outcome
 from projects.demolab.ios_config import ConfigMode
@@ -21,7 +21,6 @@ from projects.demolab.model import Node, RouterConfig
 
 PING_COUNT = 5
 MAX_TRACE_HOPS = 30
-PIPE = re.compile(r"^(.*?)\s*\|\s*(include|exclude|begin|section)\s+(.+)$", re.I)
 MARKS = {Icmp.HOST_UNREACHABLE: "U", Icmp.PROHIBITED: "U", Icmp.TTL_EXCEEDED: "&"}
 TRACE_NOTES = {Icmp.HOST_UNREACHABLE: " !H", Icmp.PROHIBITED: " !A"}
 
@@ -106,16 +105,12 @@ class IosCli:
             yield text
 
     def _execute(self, line: str) -> Steps:
-        piped = PIPE.match(line)
-        command = piped.group(1) if piped else line
+        command, output_filter = ios_filter.split(line)
         grammar = self._exec if self._is_enabled else self._user_exec
         match = grammar.find(command, len(self.prompt()))
         result = match.handler(*match.arguments)
         if isinstance(result, str):
-            text = result
-            if piped:
-                text = _filtered(text, piped.group(2).lower(), piped.group(3))
-            yield Paged(text)
+            yield Paged(output_filter(result))
         elif result is not None:
             yield from result
 
@@ -309,25 +304,3 @@ def _mark(outcome: Outcome) -> str:
     if outcome.fate is Fate.ERROR and outcome.icmp is not None:
         return MARKS.get(outcome.icmp, "U")
     return "."
-
-
-def _filtered(text: str, kind: str, pattern: str) -> str:
-    try:
-        wanted = re.compile(pattern)
-    except re.error:
-        return "% Failed to compile regular expression.\n"
-    lines = text.splitlines(keepends=True)
-    if kind == "begin":
-        first = next((i for i, line in enumerate(lines) if wanted.search(line)), None)
-        return "".join(lines[first:]) if first is not None else ""
-    if kind == "section":
-        kept: list[str] = []
-        is_in = False
-        for line in lines:
-            is_in = bool(wanted.search(line)) or (is_in and line.startswith(" "))
-            if is_in:
-                kept.append(line)
-        return "".join(kept)
-    return "".join(
-        line for line in lines if bool(wanted.search(line)) == (kind == "include")
-    )
