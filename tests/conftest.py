@@ -1,6 +1,5 @@
 """Outside parts, people and a lab that all tests share."""
 
-import contextlib
 import importlib.util
 import os
 import shutil
@@ -76,43 +75,48 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(f"needs {part}")
 
 
-@pytest.fixture(scope="session")
-def valkey() -> Iterator[Path]:
-    """A real Valkey at settings.REDIS_URL, for the whole session; its socket."""
-    socket = Path(urlsplit(settings.REDIS_URL).path)
-    with running_valkey(socket):
-        yield socket
+class Valkey:
+    """A Valkey behind a socket; what it holds is lost with its process."""
 
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        self._process: subprocess.Popen[bytes] | None = None
 
-@contextlib.contextmanager
-def running_valkey(socket: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A Valkey behind this socket; what it holds is lost with it."""
-    try:
-        server = launcher.find_server()
-    except LaunchError:
-        pytest.skip("needs valkey")
-    folder = socket.parent / "valkey"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    process = subprocess.Popen(
-        [
-            *(server, "--port", "0", "--unixsocket", str(socket)),
-            *("--dir", str(folder), "--save", "", "--loglevel", "warning"),
-        ],
-        stdout=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-    )
-    try:
+    def start(self) -> None:
+        folder = self.socket.parent / "valkey"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self._process = subprocess.Popen(
+            [
+                *(launcher.find_server(), "--port", "0", "--dir", str(folder)),
+                *("--unixsocket", str(self.socket), "--save", ""),
+            ],
+            stdout=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+        )
         deadline = time.monotonic() + 20
-        while not _answers(socket):
-            assert process.poll() is None, "Valkey ended at once"
+        while not _answers(self.socket):
+            assert self._process.poll() is None, "Valkey ended at once"
             assert time.monotonic() < deadline, "Valkey does not answer"
             time.sleep(0.01)
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        socket.unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        """As a crash does; all that it held is gone."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        self.socket.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[Valkey]:
+    """A real Valkey at settings.REDIS_URL, for the whole session."""
+    if not _has_valkey():
+        pytest.skip("needs valkey")
+    server = Valkey(Path(urlsplit(settings.REDIS_URL).path))
+    server.start()
+    yield server
+    server.kill()
 
 
 def _answers(socket: Path) -> bool:
