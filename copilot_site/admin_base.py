@@ -20,12 +20,14 @@ else:
 
     class TabularInline(unfold.TabularInline):
         per_page = 20
+        # Pages of rows need an order.
+        ordering = ("pk",)
 
         def __class_getitem__(cls, models: object) -> type:
             return cls
 
 
-__all__ = ["ModelAdmin", "ReadOnly", "ReadOnlyAdmin", "ReadOnlyInline"]
+__all__ = ["ModelAdmin", "ReadOnlyAdmin", "ReadOnlyInline", "TabularInline"]
 
 
 class ReadOnly:

@@ -28,9 +28,7 @@ class SecretForm(_Base):
         required=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
     )
-    forget_secret = forms.BooleanField(
-        required=False, widget=UnfoldBooleanSwitchWidget
-    )
+    forget_secret = forms.BooleanField(required=False, widget=UnfoldBooleanSwitchWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -17,7 +17,7 @@ def _item(title: str, icon: str, model: str) -> dict[str, Any]:
 
 
 def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "separator": True, "items": list(items)}
+    return {"title": title, "items": list(items)}
 
 
 # The page's accent, from light to dark.

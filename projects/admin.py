@@ -131,7 +131,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin[User]):
+class UserAdmin(DjangoUserAdmin, ModelAdmin[User]):  # type: ignore[type-arg] # no subscript at run time
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

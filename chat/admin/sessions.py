@@ -1,9 +1,11 @@
 """Sessions: who talks where, how much it took, and the few things to do about it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.exceptions import ValidationError
 from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
@@ -53,6 +55,16 @@ class SessionForm(forms.ModelForm):  # type: ignore[type-arg] # no subscript at 
         return title
 
 
+def _count(field: str, title: str) -> Callable[[ChatSession], str]:
+    """A narrow column: the fields' own names would squeeze the title."""
+
+    @admin.display(description=title, ordering=field)
+    def column(session: ChatSession) -> str:
+        return intcomma(getattr(session, field))
+
+    return column
+
+
 @admin.register(ChatSession)
 class ChatSessionAdmin(ModelAdmin[ChatSession]):
     form = SessionForm
@@ -61,11 +73,11 @@ class ChatSessionAdmin(ModelAdmin[ChatSession]):
         "user",
         "project",
         "pinned",
-        "message_count",
-        "llm_calls_count",
-        "input_tokens",
-        "output_tokens",
-        "total_tokens",
+        _count("message_count", "messages"),
+        _count("llm_calls_count", "LLM calls"),
+        _count("input_tokens", "tokens in"),
+        _count("output_tokens", "tokens out"),
+        _count("total_tokens", "tokens"),
         "last_message_at",
     )
     list_filter = (

@@ -447,7 +447,7 @@ def test_the_ledger_is_exported_without_formulas(
     text = answer.content.decode()  # type: ignore[attr-defined]
     found = list(csv.DictReader(io.StringIO(text)))
     assert sorted(row["project_name"] for row in found) == [
-        "'=HYPERLINK(\"x\")",
+        '\'=HYPERLINK("x")',
         "Campus",
     ]
     assert {row["total_tokens"] for row in found} == {"120"}
