@@ -177,8 +177,9 @@ def run_with_progress(
 def step(lines: Sequence[str]) -> str:
     """The latest thing that pip said it does, in a few words."""
     for line in reversed(lines):
-        found = re.match(r"\s*(Collecting|Downloading|Installing)\b[^(]*", line)
-        if found:
+        if line.startswith("Installing collected packages"):
+            return f"Installing {line.count(',') + 1} packages"
+        if found := re.match(r"\s*(Collecting|Downloading)\b[^(]*", line):
             return found.group().strip()[:70]
     return "working"
 

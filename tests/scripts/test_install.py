@@ -128,6 +128,13 @@ def test_slow_step_shows_its_time(
     assert "s  Collecting x\n" in capsys.readouterr().out
 
 
+def test_long_list_of_packages_is_counted() -> None:
+    lines = ["Collecting b", "Installing collected packages: a, b, c"]
+
+    assert install.step(lines) == "Installing 3 packages"
+    assert install.step([]) == "working"
+
+
 def test_old_python_is_refused_in_words_it_can_parse() -> None:
     source = (install.ROOT / "scripts/bootstrap.py").read_text()
     old = "import sys; sys.version_info = (3, 9, 0); exec(sys.stdin.read())"
