@@ -3,7 +3,7 @@
 
 import { ApiError } from "./api.js";
 import { randomId } from "./dom.js";
-import { activeRound, emptyView, fromHistory, reduce, withRound } from "./reduce.js";
+import { activeRound, emptyView, fromHistory, isActive, reduce, withRound } from "./reduce.js";
 import { Follower } from "./socket.js";
 
 const PAGE_SIZE = 100;
@@ -17,6 +17,7 @@ export class Conversation {
   isLoaded = false;
   hasEarlier = false;
   #messages = [];
+  #runs = [];
   #follower = null;
   #isShown = false;
 
@@ -38,11 +39,12 @@ export class Conversation {
     if (this.sessionId === null) return;
     // In this order: a run that the session no longer shows is complete in its history.
     const session = await this.api.get(this.path);
-    const history = await this.api.get(`${this.path}/history?limit=${PAGE_SIZE}`);
+    const [history, runs] = await Promise.all([this.api.get(`${this.path}/history?limit=${PAGE_SIZE}`), this.api.get(`${this.path}/runs`)]);
     if (!this.#isShown) return;
     this.#messages = history.messages;
+    this.#runs = runs;
     this.hasEarlier = history.messages.length === PAGE_SIZE;
-    this.view = { ...fromHistory(this.#messages, session.active_run), title: session.title };
+    this.view = { ...fromHistory(this.#messages, this.#runs, session.active_run), title: session.title };
     this.view.cursor = this.#firstCursor();
     this.isLoaded = true;
     this.onChange(this);
@@ -68,7 +70,7 @@ export class Conversation {
     this.hasEarlier = history.messages.length === PAGE_SIZE;
     this.#messages = [...history.messages, ...this.#messages];
     const live = new Map(this.view.rounds.filter((round) => round.seq !== Infinity).map((round) => [round.round, round]));
-    const stored = fromHistory(this.#messages).rounds.filter((round) => !live.has(round.round));
+    const stored = fromHistory(this.#messages, this.#runs).rounds.filter((round) => !live.has(round.round));
     this.view = { ...this.view, rounds: [...stored, ...live.values()].sort((a, b) => a.round - b.round) };
     this.onChange(this);
   }
@@ -81,6 +83,8 @@ export class Conversation {
       onEvent: (event) => this.#take(event),
       onState: (state) => {
         this.connection = state;
+        // A feed of one run has ended; another waits in line.
+        if (state.state === "idle" && this.view.rounds.some(isActive)) setTimeout(() => this.reconnect(), EVENT_PATIENCE);
         this.onChange(this);
       },
     });
@@ -95,6 +99,8 @@ export class Conversation {
       return;
     }
     const before = this.view;
+    // Made beside the answer, a title may come when the run's own log is closed.
+    if (event.type === "title" && event.seq === undefined) this.view = { ...this.view, title: event.title };
     this.view = reduce(this.view, event);
     if (this.view !== before) this.onChange(this, event);
   }

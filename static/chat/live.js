@@ -10,7 +10,7 @@ function words(round) {
   if (round.statusText) return round.statusText;
   if (round.status === "waiting_approval") return "Waiting for a decision";
   if (round.status === "stopping") return "Stopping";
-  const running = round.items.filter((item) => item.kind === "tool" && item.phase === "running");
+  const running = round.items.filter((item) => item.kind === "tool" && ["ready", "running"].includes(item.phase));
   if (running.length) {
     const [, label] = toolLabel(running[0].name);
     const devices = [...new Set(running.flatMap(devicesOf))].slice(0, 3).join(", ");

@@ -113,7 +113,12 @@ function showSession(sessionId, { isFirst = false, keepAddress = false } = {}) {
     state.error = error;
     schedule();
   });
-  if (!panels.isDrawer("lab") && matchMedia("(pointer: fine)").matches) $("message").focus();
+  focusField();
+}
+
+// Not on touch screens: the keyboard would cover the page.
+function focusField() {
+  if (matchMedia("(pointer: fine)").matches) $("message").focus();
 }
 
 function onCreated(conversation) {
@@ -203,10 +208,12 @@ function render() {
   $("pin").setAttribute("aria-pressed", String(Boolean(session?.pinned)));
   renderThread();
   const active = conversation?.active ?? null;
+  const wasDisabled = $("message").disabled;
   composer.update({
     isActive: Boolean(active), isStopping: active?.status === "stopping",
     isBusy: conversation?.outbox?.state === "sending", isClosed: !project || !isOpen(project),
   });
+  if (wasDisabled && document.activeElement === document.body) focusField();
   live.update(active);
   topology.highlight(workingDevices(active));
   if (topology.selectedId) renderDevice();

@@ -2,7 +2,7 @@
 // and leaves unchanged parts identical, so the renderer can skip them.
 //
 // view:  {rounds: [round], title, cursor}
-// round: {round, runId, attempt, seq, status, ask, items, usage, model, lab, error, stopped, statusText, evidenceAt}
+// round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, evidenceAt}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
 //        | {kind: "approval", id, isOpen, text}
 
@@ -15,7 +15,7 @@ export const activeRound = (view) => view.rounds.find((round) => isActive(round)
 function newRound(number, values = {}) {
   return {
     round: number, runId: null, attempt: 0, seq: 0, status: "running", ask: null, items: [], usage: null,
-    model: null, lab: null, error: null, stopped: null, statusText: "", evidenceAt: null, ...values,
+    model: null, isOffline: false, lab: null, error: null, stopped: null, statusText: "", evidenceAt: null, ...values,
   };
 }
 
@@ -40,14 +40,14 @@ const newTool = (id) => ({
   phase: "writing", isError: false, output: null, elapsedMs: null, startedAt: null, endedAt: null,
 });
 
-function storedMessage(round, message, isEvent) {
+function storedMessage(round, message) {
   const metadata = message.metadata ?? {};
   const at = message.created_at;
   if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at } };
   if (message.role === "tool") {
     const metaError = metadata.status === "error" || metadata.is_error === true;
     return withItem({ ...round, evidenceAt: at ?? round.evidenceAt }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
-      ...item, phase: "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
+      ...item, phase: metadata.cancelled ? "abandoned" : "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
       elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
     }));
   }
@@ -55,8 +55,9 @@ function storedMessage(round, message, isEvent) {
   let next = {
     ...round,
     model: metadata.model ?? round.model,
+    isOffline: metadata.is_offline ?? round.isOffline,
+    evidenceAt: metadata.evidence_at ?? round.evidenceAt,
     lab: metadata.lab ?? round.lab,
-    usage: isEvent ? round.usage : addUsage(round.usage, metadata.usage),
     stopped: metadata.stopped ? (round.stopped ?? "user") : round.stopped,
   };
   if (metadata.error) return { ...next, error: { text: errorText(metadata.error, message.content), code: metadata.error?.code ?? "" } };
@@ -101,7 +102,7 @@ const changes = {
     const items = round.items.filter((item) => !gone.has(item.id) && !gone.has(item.messageId));
     return { ...round, items, status: "running", statusText: round.attempt > 1 ? "Starting again where the server stopped" : "" };
   },
-  message: (round, event) => storedMessage(round, event.message, true),
+  message: (round, event) => storedMessage(round, event.message),
   content: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, text: item.text + event.content })),
   reasoning: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, reasoning: item.reasoning + event.content })),
   tool_call(round, event) {
@@ -125,13 +126,10 @@ const changes = {
   status: (round, event) => ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
   usage: (round, event) => ({ ...round, usage: addUsage(round.usage, event), model: event.operation === "title" ? round.model : (event.model ?? round.model) }),
   approval_required: (round, event) => ({
-    ...withItem(round, event.approval_id ?? "approval", () => ({ kind: "approval", id: event.approval_id ?? "approval", isOpen: true, text: event.text ?? "" }), (item) => item),
+    ...(event.approvals ?? []).reduce((next, approval) => withItem(next, approval.id, () => ({ kind: "approval", id: approval.id, text: approval.tool_name ?? "" }), (item) => ({ ...item, isOpen: true })), round),
     status: "waiting_approval",
   }),
-  approval_resolved: (round, event) => ({
-    ...withItem(round, event.approval_id ?? "approval", () => ({ kind: "approval", id: event.approval_id ?? "approval", isOpen: false, text: "" }), (item) => ({ ...item, isOpen: false })),
-    status: "running",
-  }),
+  approval_resolved: (round, event) => (event.approvals ?? []).reduce((next, approval) => withItem(next, approval.id, () => ({ kind: "approval", id: approval.id, text: "" }), (item) => ({ ...item, isOpen: false })), round),
   error: (round, event) => ({ ...round, error: { text: event.error || "Something went wrong.", code: event.code ?? "" } }),
   stopped: (round, event) => ({ ...round, stopped: event.reason || "user" }),
   done(round, event) {
@@ -161,8 +159,9 @@ export function reduce(view, event) {
   });
 }
 
-// Rounds from stored messages. Those of `active` get no content: replay brings it.
-export function fromHistory(messages, active = null) {
+// Rounds from stored messages and runs. That of `active` gets no content: replay brings it.
+export function fromHistory(messages, runs = [], active = null) {
+  const runOf = new Map(runs.map((run) => [run.round, run]));
   let view = emptyView();
   let last = 0;
   for (const message of messages) {
@@ -170,16 +169,27 @@ export function fromHistory(messages, active = null) {
     last = Math.max(last, number);
     view = withRound(view, number, (round) => {
       if (active && number === active.round && message.role !== "user") return round;
-      return storedMessage({ ...round, runId: message.metadata?.run_id ?? round.runId }, message, false);
+      return storedMessage({ ...round, runId: message.metadata?.run_id ?? round.runId }, message);
     });
   }
   const rounds = view.rounds.map((round) => {
-    if (active && round.round === active.round) return { ...round, status: active.status, runId: active.run_id ?? active.id };
+    if (active && round.round === active.round) return { ...round, status: active.status, runId: active.id };
     if (active && round.round > active.round) return { ...round, status: "pending" };
-    const status = round.error ? "failed" : round.stopped ? "stopped" : "succeeded";
-    return { ...closed(round, status), seq: Infinity, attempt: Infinity };
+    return { ...withRun(round, runOf.get(round.round)), seq: Infinity, attempt: Infinity };
   });
   return { ...view, rounds };
+}
+
+// How a finished round ended, by its run where the list still has it.
+function withRun(round, run) {
+  const guess = round.error ? "failed" : round.stopped ? "stopped" : "succeeded";
+  const next = closed(round, run?.status ?? guess);
+  if (!run) return next;
+  next.usage = addUsage(next.usage, run);
+  if (run.status === "failed" && !next.error) next.error = { text: run.error || "Something went wrong.", code: "" };
+  if (next.error) next.error = { ...next.error, code: run.error_code ?? next.error.code };
+  if (run.status === "stopped") next.stopped = run.reason || "user";
+  return next;
 }
 
 function snapshot(view, event, cursor) {

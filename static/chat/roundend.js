@@ -4,6 +4,7 @@ import { button, h, icon, iconButton, spinner } from "./dom.js";
 import { clock, count } from "./times.js";
 
 const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
+const STOPPED = { user: "Stopped by you", interrupted: "Stopped for your next message", withdrawn: "Taken back" };
 
 export function roundEnd(round, context) {
   if (round.status === "pending") return null;
@@ -16,7 +17,7 @@ export function roundEnd(round, context) {
 
 function working(round) {
   const last = round.items.at(-1);
-  const isVisible = last && ((last.kind === "tool" && ["writing", "running"].includes(last.phase)) || (last.kind === "text" && last.text && !last.isDone) || last.kind === "approval");
+  const isVisible = last && ((last.kind === "tool" && ["writing", "ready", "running"].includes(last.phase)) || (last.kind === "text" && last.text && !last.isDone) || last.kind === "approval");
   if (isVisible && !round.statusText) return null;
   const words = round.statusText || { queued: "Waiting for a worker", stopping: "Stopping", waiting_approval: "Waiting for a decision" }[round.status] || "Thinking";
   return h("li", { class: "hop hop--text is-running" }, h("span", { class: "hop__mark" }, spinner()), h("p", { class: "soft work" }, words));
@@ -38,7 +39,7 @@ function failure(round, context) {
 function foot(round, context) {
   const answer = round.items.findLast((item) => item.kind === "text");
   const lab = round.lab ?? (context.isSimulated() ? "simulated" : "real");
-  const isOffline = context.isOffline(round.model);
+  const isOffline = round.isOffline || context.isOffline(round.model);
   const facts = [
     isOffline ? null : round.model,
     round.usage ? `${count(round.usage.input)} in` : null,
@@ -46,7 +47,7 @@ function foot(round, context) {
     round.evidenceAt ? `${lab} lab, read ${clock(round.evidenceAt)}` : lab === "simulated" ? "simulated lab" : null,
   ].filter(Boolean);
   const isPartial = round.status !== "succeeded" || answer?.isPartial;
-  const badge = round.stopped ? (round.stopped === "user" ? "Stopped by you" : `Stopped: ${round.stopped}`) : isPartial && answer ? "Not finished" : "";
+  const badge = round.stopped ? (STOPPED[round.stopped] ?? `Stopped: ${round.stopped}`) : isPartial && answer ? "Not finished" : "";
   return h("div", { class: "foot" },
     answer?.text ? h("span", { class: "foot__acts" },
       iconButton("copy", "Copy answer", { onclick: () => context.onAct("copy", answer.text) }),

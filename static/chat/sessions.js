@@ -50,6 +50,8 @@ export class SessionList {
       return;
     }
     if (turn !== this.#loading) return;
+    // A session's public name is its thread_id; the page knows no other.
+    sessions = sessions.map((session) => ({ ...session, id: session.thread_id }));
     this.#noteFinished(sessions);
     this.#hasMore = sessions.length === this.#total;
     this.sessions = sessions;

@@ -109,6 +109,7 @@ class FakeBackend:
         self.sessions: dict[str, JsonObject] = {}
         self.messages: dict[str, list[JsonObject]] = {}
         self.events: dict[str, list[JsonObject]] = {}
+        self.runs: dict[str, list[JsonObject]] = {}
         self.calls: list[tuple[str, str, Any]] = []
         self.keys: dict[str, JsonObject] = {}
         self.refusals: list[tuple[int, JsonObject]] = []
@@ -140,7 +141,7 @@ class FakeBackend:
     def add_session(self, title: str = "New conversation", **values: Any) -> str:
         session_id = str(UUID(int=next(self._ids)))
         self.sessions[session_id] = {
-            "id": session_id,
+            "id": f"row-{len(self.sessions)}",
             "thread_id": session_id,
             "project_id": PROJECT,
             "title": title,
@@ -246,11 +247,6 @@ class FakeBackend:
                         "elapsed_ms": event["elapsed_ms"],
                     },
                 }
-            elif event["type"] == "usage" and rows:
-                keys = ("input_tokens", "output_tokens")
-                list(rows.values())[-1]["metadata"]["usage"] = {
-                    key: event[key] for key in keys
-                }
             elif event["type"] == "error":
                 rows["error"] = {
                     "role": "assistant",
@@ -259,6 +255,10 @@ class FakeBackend:
                 }
             elif event["type"] == "stopped" and rows:
                 list(rows.values())[-1]["metadata"]["stopped"] = True
+            elif event["type"] == "done":
+                reason, usage = event["reason"], event["usage"]
+                run = {"round": number, "status": event["status"], "reason": reason}
+                self.runs.setdefault(session_id, []).append({**run, **usage})
         for row in rows.values():
             self.add_message(session_id, number, **row)
 
@@ -303,7 +303,8 @@ class FakeBackend:
         usage = {"input_tokens": 6412, "output_tokens": 388, "total_tokens": 6800}
         fields = {"model": "gpt-4.1-mini", "operation": "chat", **usage}
         await self.emit(session_id, "usage", **fields)
-        await self.emit(session_id, "done", status=status, reason="", usage=usage)
+        reason = "user" if status == "stopped" else ""
+        await self.emit(session_id, "done", status=status, reason=reason, usage=usage)
 
     async def drop_sockets(self) -> None:
         for sockets in self._sockets.values():
@@ -342,6 +343,7 @@ class FakeBackend:
             web.put(chat + "/sessions/{sid}/pin", self._pin),
             web.delete(chat + "/sessions/{sid}/pin", self._pin),
             web.get(chat + "/sessions/{sid}/history", self._history),
+            web.get(chat + "/sessions/{sid}/runs", self._runs),
             web.post(chat + "/sessions/{sid}/stop", self._stop),
             web.get(chat + "/sessions/{sid}/events", self._events),
             web.get("/ws" + chat + "/sessions/{sid}", self._socket),
@@ -483,7 +485,7 @@ class FakeBackend:
         return web.json_response(session)
 
     async def _delete(self, request: web.Request) -> web.Response:
-        del self.sessions[self._found(request)["id"]]
+        del self.sessions[self._found(request)["thread_id"]]
         return web.Response(status=204)
 
     async def _pin(self, request: web.Request) -> web.Response:
@@ -493,11 +495,14 @@ class FakeBackend:
 
     async def _history(self, request: web.Request) -> web.Response:
         session = self._found(request)
-        messages = self.messages[session["id"]]
+        messages = self.messages[session["thread_id"]]
         return web.json_response({"title": session["title"], "messages": messages})
 
+    async def _runs(self, request: web.Request) -> web.Response:
+        return web.json_response(self.runs.get(self._found(request)["thread_id"], []))
+
     async def _stop(self, request: web.Request) -> web.Response:
-        session_id = self._found(request)["id"]
+        session_id = self._found(request)["thread_id"]
         await self.emit(session_id, "stopped", reason="user")
         await self.finish(session_id, "stopped")
         return web.json_response({}, status=202)
@@ -513,7 +518,7 @@ class FakeBackend:
         return log
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        session_id = self._found(request)["id"]
+        session_id = self._found(request)["thread_id"]
         replay = self._after(request)
         if not replay and not self.sessions[session_id]["active_run"]:
             return web.Response(status=204)
@@ -535,7 +540,7 @@ class FakeBackend:
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         if not self.has_sockets:
             raise web.HTTPForbidden
-        session_id = self._found(request)["id"]
+        session_id = self._found(request)["thread_id"]
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         for event in self._after(request):

@@ -82,7 +82,9 @@ async def backend_copy(
     page = await open_page(session_id)
     await expect(page.locator(".prose").last).to_have_text("PC1 has 10.0.0.1.")
     backend.messages[session_id] = rows[:1]
-    await backend.emit(session_id, "done", status="succeeded", usage=last["usage"])
+    await backend.emit(
+        session_id, "done", status="succeeded", reason="", usage=last["usage"]
+    )
     await expect(page.locator(".foot__facts")).to_contain_text("real lab, read")
     return page
 

@@ -44,6 +44,8 @@ async def test_a_first_question_makes_a_conversation_and_shows_its_answer(
     )
     await expect(page.locator("#stop")).to_be_hidden()
     assert f"session={session_id}" in page.url
+    await expect(page.locator(".sess[aria-current=page]")).to_have_count(1)
+    await expect(page.get_by_label("unread")).to_have_count(0)
     assert backend.posted("/chat/stream") == [
         {"message": "Why can't PC1 reach PC2?", "stream": True, "mode": "text"}
     ]
