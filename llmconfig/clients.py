@@ -22,7 +22,7 @@ def chat_client(
 
         return OfflineChatModel(pace=settings.OFFLINE_PACE)
 
-    from langchain_openai import ChatOpenAI
+    from llmconfig.openai_model import OpenAIModel
 
     config = choice.config
     options: dict[str, Any] = {}
@@ -32,13 +32,13 @@ def chat_client(
         options["temperature"] = chosen
     if (limit := max_tokens or config.max_tokens) is not None:
         options["max_tokens"] = limit
-    return ChatOpenAI(
+    return OpenAIModel(
         model=config.model,
         base_url=normalised(config.base_url),
         # Servers on site often take no key, but the client insists on one.
         api_key=remember(config.api_key or "none"),  # type: ignore[arg-type]
-        stream_usage=True,
-        max_retries=1,
+        # It retries by itself, so that a person hears of the wait.
+        max_retries=0,
         timeout=60,
         http_async_client=_http(),
         **options,

@@ -1,13 +1,17 @@
 """What can go wrong with a model, in words that say what to do.
 
 ModelError
-├── ModelKeyRefused      the key is wrong
-├── ModelQuotaUsedUp     too many requests, or nothing left to spend
+├── ModelKeyRefused      the key is wrong, or may not use this model
+├── ModelQuotaUsedUp     nothing left to spend
+├── ModelRateLimited     too many requests; knows for how long
 ├── ModelNotFound        the provider does not know the model or the path
 ├── ModelOverflow        more text than the model can read
 ├── ModelRefused         the provider rejects the request
 ├── ModelUnreachable     down, refused, timed out
-└── ModelStreamCut       the answer broke off
+├── ModelBadAnswer       it answers, but not as a chat model does
+├── ModelStalled         the answer stopped coming
+├── ModelStreamCut       the answer broke off
+└── ModelStreamFailed    the provider reported an error within the answer
 """
 
 from copilot_site.lib.errors import UserFacingError
@@ -26,16 +30,30 @@ class ModelKeyRefused(ModelError):
     code = "model_key_refused"
     text = (
         "The language model's provider refuses the API key. "
-        "Check the key in the LLM config."
+        "Check the key in the LLM config, and that it may use this model."
     )
 
 
 class ModelQuotaUsedUp(ModelError):
     code = "model_quota"
     text = (
-        "The language model's provider accepts no more requests for now "
-        "(rate limit or quota). Try again later, or choose another LLM config."
+        "The account at the language model's provider has nothing left to spend. "
+        "Check its plan and billing, or choose another LLM config."
     )
+
+
+class ModelRateLimited(ModelError):
+    """`seconds`: how long the provider asks to wait; None if it does not say."""
+
+    code = "model_rate_limited"
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        wait = "a moment" if seconds is None else f"{seconds:.0f} seconds"
+        super().__init__(
+            "The language model's provider accepts no more requests for now. "
+            f"Wait {wait} and ask again, or choose another LLM config."
+        )
 
 
 class ModelNotFound(ModelError):
@@ -50,7 +68,8 @@ class ModelOverflow(ModelError):
     code = "context_overflow"
     text = (
         "The conversation is longer than the language model can read. "
-        "Start a new conversation, or choose a model with a larger context."
+        "Start a new conversation, ask for less at once, or choose a model with a "
+        "larger context."
     )
 
 
@@ -70,11 +89,35 @@ class ModelUnreachable(ModelError):
     )
 
 
+class ModelBadAnswer(ModelError):
+    code = "model_bad_answer"
+    text = (
+        "The server at the base URL answers, but not as an OpenAI-compatible model. "
+        "Check the base URL in the LLM config; most end in /v1."
+    )
+
+
+class ModelStalled(ModelError):
+    code = "model_stalled"
+    text = (
+        "The language model stopped in the middle of its answer. "
+        "What arrived is kept. Try again."
+    )
+
+
 class ModelStreamCut(ModelError):
     code = "model_stream_cut"
     text = (
         "The language model's answer broke off. What arrived is kept; "
         "no command of it was run. Try again."
+    )
+
+
+class ModelStreamFailed(ModelError):
+    code = "model_stream_failed"
+    text = (
+        "The language model's provider reported an error in the middle of the answer. "
+        "What arrived is kept. Try again."
     )
 
 
@@ -97,17 +140,16 @@ def as_model_error(error: Exception) -> UserFacingError:
 _BY_NAME: dict[str, type[ModelError]] = {
     "AuthenticationError": ModelKeyRefused,
     "PermissionDeniedError": ModelKeyRefused,
-    "RateLimitError": ModelQuotaUsedUp,
+    "RateLimitError": ModelRateLimited,
     "NotFoundError": ModelNotFound,
-    "OpenAIContextOverflowError": ModelOverflow,
     "ContextOverflowError": ModelOverflow,
     "BadRequestError": ModelRefused,
     "UnprocessableEntityError": ModelRefused,
     "InternalServerError": ModelUnreachable,
     "APITimeoutError": ModelUnreachable,
     "APIConnectionError": ModelUnreachable,
-    "StreamChunkTimeoutError": ModelUnreachable,
+    "StreamChunkTimeoutError": ModelStalled,
     "TransportError": ModelStreamCut,
-    "APIError": ModelStreamCut,
+    "APIError": ModelStreamFailed,
     "JSONDecodeError": ModelStreamCut,
 }

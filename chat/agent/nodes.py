@@ -32,6 +32,7 @@ from chat.agent.translate import (
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.secret_values import mask
 from llmconfig.errors import ModelStreamCut, as_model_error
+from llmconfig.streaming import ask
 
 logger = logging.getLogger(__name__)
 
@@ -59,13 +60,13 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         )
     is_last = state["steps"] == context.step_limit - 1
     tools = [] if is_last else [tool.schema() for tool in context.tools.values()]
-    bound = model.bind_tools(tools) if tools else model
     prompt: list[AnyMessage] = [SystemMessage(await context.system_prompt())]
     message_id = await journal.model_started()
     assembler = Assembler()
     try:
-        async for chunk in bound.astream(prompt + state["messages"]):
-            for piece in assembler.feed(chunk):  # type: ignore[arg-type]
+        messages = prompt + state["messages"]
+        async for delta in ask(model, messages, tools, on_status=journal.status):
+            for piece in assembler.feed(delta):
                 match piece:
                     case TextPiece(text):
                         journal.text(message_id, text)
@@ -104,7 +105,8 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any]:
     """One call: recorded before and after; an error is a result, not a crash."""
     context = runtime.context
-    call = CallRequest(**state["call"])
+    asked = state["call"]
+    call = CallRequest(asked["id"], asked["name"], asked["arguments"])
     for earlier in state["after"]:
         await _turn(context, earlier).wait()
     try:

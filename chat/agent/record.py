@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.agent.state import ToolResult
-from chat.agent.translate import Answer, CallRequest, Usage
+from chat.agent.translate import Answer, CallRequest
 from chat.events.vocabulary import (
     MessageStored,
     StatusChanged,
@@ -23,6 +23,7 @@ from chat.history import openai_message
 from chat.models import LLMCall, Message, Run, ToolCall
 from chat.models.run import EXECUTING
 from copilot_site.lib.orm import in_orm_thread
+from llmconfig.deltas import Usage
 from llmconfig.selection import ModelChoice
 
 _CALL_EVENTS_SECONDS = 0.1
@@ -151,6 +152,7 @@ class RunRecord:
                     position=position,
                     name=call.name,
                     arguments=call.arguments,
+                    extra=call.extra,
                     attempt=self.run.attempt,
                 )
                 for position, call in enumerate(answer.calls)

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from chat.agent.prompts import TITLE
 from chat.agent.record import end_llm_call, start_llm_call
@@ -15,6 +15,7 @@ from chat.agent.translate import Answer, Assembler
 from chat.models import ChatSession, LLMCall, Run
 from copilot_site.lib.orm import in_orm_thread
 from llmconfig.selection import ModelChoice
+from llmconfig.streaming import ask
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +32,12 @@ async def make_title(
     assembler = Assembler()
     status, code = LLMCall.Status.FAILED, "title_failed"
     try:
-        prompt = [SystemMessage(TITLE), HumanMessage(question[:_QUESTION_LENGTH])]
-        async for chunk in model.astream(prompt):
-            for _ in assembler.feed(chunk):
+        prompt: list[AnyMessage] = [
+            SystemMessage(TITLE),
+            HumanMessage(question[:_QUESTION_LENGTH]),
+        ]
+        async for delta in ask(model, prompt):
+            for _ in assembler.feed(delta):
                 pass
         status, code = LLMCall.Status.SUCCEEDED, ""
     except Exception as error:

@@ -1,4 +1,4 @@
-"""A model's chunks → text, reasoning and tool calls, by rules that hold for any server.
+"""A model's deltas → text, reasoning and tool calls, by rules that hold for any server.
 
 Everything is keyed by the call's id. Arguments stay the raw text that the model wrote
 and count only if that parses as a JSON object; nothing is repaired.
@@ -6,25 +6,14 @@ and count only if that parses as a JSON object; nothing is repaired.
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one call as the provider last reported them; None: unknown."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-    @property
-    def total_tokens(self) -> int | None:
-        if self.input_tokens is None or self.output_tokens is None:
-            return None
-        return self.input_tokens + self.output_tokens
+from llmconfig.deltas import CallPart, Delta, Usage
+from llmconfig.payload import CALL_EXTRA, RAW_ARGUMENTS, REASONING
 
 
 @dataclass
@@ -34,6 +23,7 @@ class CallRequest:
     id: str
     name: str = ""
     arguments: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def parsed(self) -> dict[str, Any] | None:
         """The arguments, strictly; None if they are no JSON object."""
@@ -62,19 +52,34 @@ class Answer:
 
     def as_message(self, message_id: str) -> AIMessage:
         """For the graph's state; calls that do not parse carry no arguments."""
-        return AIMessage(
-            content=self.text,
-            id=message_id,
-            tool_calls=[
-                {
-                    "id": call.id,
-                    "name": call.name,
-                    "args": call.parsed() or {},
-                    "type": "tool_call",
-                }
-                for call in self.calls
-            ],
-        )
+        return assistant_message(message_id, self.text, self.reasoning, self.calls)
+
+
+def assistant_message(
+    message_id: str, text: str, reasoning: str, calls: Sequence[CallRequest]
+) -> AIMessage:
+    """With what only its provider understands, for the way back."""
+    kept: dict[str, Any] = {}
+    if reasoning:
+        kept[REASONING] = reasoning
+    if raw := {call.id: call.arguments for call in calls if call.parsed()}:
+        kept[RAW_ARGUMENTS] = raw
+    if extra := {call.id: call.extra for call in calls if call.extra}:
+        kept[CALL_EXTRA] = extra
+    return AIMessage(
+        content=text,
+        id=message_id,
+        additional_kwargs=kept,
+        tool_calls=[
+            {
+                "id": call.id,
+                "name": call.name,
+                "args": call.parsed() or {},
+                "type": "tool_call",
+            }
+            for call in calls
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,68 +100,66 @@ class CallPiece:
 
 
 class Assembler:
-    """Takes chunks one by one; knows the whole answer at the end."""
+    """Takes deltas one by one; knows the whole answer at the end."""
 
     def __init__(self) -> None:
         self.answer = Answer()
-        self._slots: dict[Any, CallRequest] = {}
-        self._last: CallRequest | None = None
+        self._by_index: dict[int, CallRequest] = {}
+        self._by_id: dict[str, CallRequest] = {}
+        self._theirs: dict[str, str] = {}
+        self._newest: CallRequest | None = None
 
-    def feed(
-        self, chunk: AIMessageChunk
-    ) -> Iterator[TextPiece | ReasoningPiece | CallPiece]:
-        """What is new in this chunk."""
-        thought = chunk.additional_kwargs.get("reasoning_content")
-        if isinstance(thought, str) and thought:
-            self.answer.reasoning += thought
-            yield ReasoningPiece(thought)
-        if text := text_of(chunk.content):
-            self.answer.text += text
-            yield TextPiece(text)
-        for part in chunk.tool_call_chunks:
-            call = self._slot(part.get("index"), part.get("id"))
-            if part.get("name") and not call.name:
-                call.name = str(part["name"])
-            call.arguments += part.get("args") or ""
+    def feed(self, delta: Delta) -> Iterator[TextPiece | ReasoningPiece | CallPiece]:
+        """What is new in this delta."""
+        if delta.reasoning:
+            self.answer.reasoning += delta.reasoning
+            yield ReasoningPiece(delta.reasoning)
+        if delta.text:
+            self.answer.text += delta.text
+            yield TextPiece(delta.text)
+        for part in delta.calls:
+            call = self._slot(part)
+            # An empty name never replaces one that is known.
+            call.name = call.name or part.name
+            call.arguments += part.arguments
+            call.extra.update(part.extra)
             if call.name:
                 yield CallPiece(call)
-        if reason := chunk.response_metadata.get("finish_reason"):
-            self.answer.finish_reason = str(reason)
-        if chunk.usage_metadata:
-            self.answer.usage = Usage(
-                chunk.usage_metadata.get("input_tokens"),
-                chunk.usage_metadata.get("output_tokens"),
-            )
+        if delta.finish_reason:
+            self.answer.finish_reason = delta.finish_reason
+        if delta.usage is not None:
+            # The last report counts: some servers report a running total.
+            self.answer.usage = delta.usage
 
-    def _slot(self, index: object, call_id: str | None) -> CallRequest:
-        key = ("index", index) if index is not None else ("id", call_id)
-        call = self._slots.get(key)
-        if index is None and not call_id and self._last is not None:
-            call = self._last
-        # Some servers number all calls 0: a new id opens a new call.
-        if call is None or (
-            call_id and call_id != call.id and not call.id.startswith(_OWN)
-        ):
-            call = CallRequest(id=call_id or f"{_OWN}{uuid.uuid4().hex[:24]}")
-            if any(call.id == other.id for other in self.answer.calls):
-                call.id = f"{_OWN}{uuid.uuid4().hex[:24]}"
-            self._slots[key] = call
-            self.answer.calls.append(call)
-        self._last = call
+    def _slot(self, part: CallPart) -> CallRequest:
+        """The call that a fragment belongs to: by index, by id, or the newest."""
+        call = (
+            self._by_id.get(part.id)
+            if part.index is None and part.id
+            else self._newest
+            if part.index is None
+            else self._by_index.get(part.index)
+        )
+        if call is not None and part.id:
+            theirs = self._theirs.get(call.id) or part.id
+            # Some servers number all calls 0: a new id opens a new call.
+            if theirs != part.id:
+                call = None
+            else:
+                self._theirs[call.id] = part.id
+        if call is None:
+            call = self._open(part)
+        if part.index is not None:
+            self._by_index[part.index] = call
+        self._newest = call
         return call
 
-
-_OWN = "call_own_"
-
-
-def text_of(content: str | list[Any]) -> str:
-    """Text content as one string; other parts are left out."""
-    if isinstance(content, str):
-        return content
-    parts = []
-    for part in content:
-        if isinstance(part, str):
-            parts.append(part)
-        elif isinstance(part, dict) and part.get("type") == "text":
-            parts.append(str(part.get("text") or ""))
-    return "".join(parts)
+    def _open(self, part: CallPart) -> CallRequest:
+        # An id that is missing or taken gets one of ours: all is keyed by it.
+        is_free = bool(part.id) and part.id not in self._by_id
+        call = CallRequest(part.id if is_free else f"call_{uuid.uuid4().hex[:24]}")
+        self._theirs[call.id] = part.id
+        if part.id:
+            self._by_id[part.id] = call
+        self.answer.calls.append(call)
+        return call

@@ -4,14 +4,13 @@ from collections.abc import Iterable
 
 from django.conf import settings
 from langchain_core.messages import (
-    AIMessage,
     AnyMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
 )
 
-from chat.agent.translate import CallRequest
+from chat.agent.translate import CallRequest, assistant_message
 from chat.history import newest_messages
 from chat.models import Message, Run
 
@@ -62,19 +61,8 @@ def _as_message(
             kept = [call for call in calls if is_current or call.call_id in answered]
             if not row.content and not kept:
                 return None
-            return AIMessage(
-                content=row.content,
-                id=message_id,
-                tool_calls=[
-                    {
-                        "id": call.call_id,
-                        "name": call.name,
-                        "args": CallRequest(
-                            call.call_id, call.name, call.arguments
-                        ).parsed()
-                        or {},
-                        "type": "tool_call",
-                    }
-                    for call in kept
-                ],
-            )
+            requests = [
+                CallRequest(call.call_id, call.name, call.arguments, call.extra)
+                for call in kept
+            ]
+            return assistant_message(message_id, row.content, row.reasoning, requests)

@@ -234,12 +234,15 @@ def _unexplained(network: Network, trip: Trip) -> Finding:
         return Finding(Fault.UNEXPLAINED, "", {}, ())
     device = network.devices[failure.device]
     facts = {"device": device.name, "address": str(failure.address or "?")}
+    fault = Fault.UNEXPLAINED
+    if failure.stop is Stop.NO_ADDRESS:
+        fault = Fault.UNNUMBERED
     quotes: list[Quote | None] = [
-        *(quote for i in device.addressed for quote in i.shown("address")),
+        *(quote for i in device.interfaces for quote in i.shown("address")),
         device.quotes.get("gateway"),
         device.quotes.get("last_resort"),
     ]
-    return Finding(Fault.UNEXPLAINED, device.name, facts, first_quotes(quotes))
+    return Finding(fault, device.name, facts, first_quotes(quotes))
 
 
 def diagnose_all(

@@ -23,6 +23,8 @@ class Fault(StrEnum):
     NODE_STOPPED = "node_stopped"
     LINK_SUSPENDED = "link_suspended"
     LINK_MISSING = "link_missing"
+    NO_INTERFACE_ADDRESS = "no_interface_address"
+    UNNUMBERED = "unnumbered"
     NO_ADDRESS = "no_address"
     NOT_CABLED = "not_cabled"
     UNREADABLE = "unreadable"

@@ -25,8 +25,8 @@ def host_repairs(network: Network, name: str) -> Iterator[Repair]:
     routers = [pair for pair in others if pair[0].role is Role.ROUTER]
     for other in routers:
         yield from _gateway(network, host, own, other)
-        yield from _address(network, host, own, other)
     for other in routers or others:
+        yield from _address(network, host, own, other)
         yield from _mask(network, host, own, other)
 
 
@@ -106,10 +106,9 @@ def _address(
     }
     fault = Fault.WRONG_SUBNET if own.address else Fault.NO_ADDRESS
     quotes = [*own.shown("address"), *interface.shown("address")]
-    fix = _set_address(host.name, changed, right.ip)
-    mended = replace(
-        host, interfaces=(replace(own, address=changed),), gateway=right.ip
-    )
+    gateway = right.ip if router.role is Role.ROUTER else None
+    fix = _set_address(host.name, changed, gateway)
+    mended = replace(host, interfaces=(replace(own, address=changed),), gateway=gateway)
     finding = Finding(fault, host.name, facts, first_quotes(quotes), fix)
     yield Repair(finding, network.with_device(mended))
 

@@ -26,7 +26,7 @@ Claim = tuple[IPv4Interface, Device, Quote | None]
 def interface_repairs(network: Network) -> Iterator[Repair]:
     """The address or mask that the neighbours on the cable expect."""
     for router in network.of_role(Role.ROUTER):
-        for interface in router.addressed:
+        for interface in router.interfaces:
             end = (router.name, interface.port)
             yield from _claimed(network, router, interface, end)
             yield from _mask(network, router, interface, end)
@@ -42,14 +42,16 @@ def _claimed(
         facts = {
             "device": router.name,
             "interface": interface.name,
-            "address": str(interface.address),
+            "address": str(interface.address or "unassigned"),
             "right": str(address),
             "other": ", ".join(dict.fromkeys(device.name for _, device, _ in by)),
         }
         quotes = [*interface.shown("address"), *(quote for _, _, quote in by[:3])]
         yield Repair(
             Finding(
-                Fault.WRONG_INTERFACE_ADDRESS,
+                Fault.WRONG_INTERFACE_ADDRESS
+                if interface.address
+                else Fault.NO_INTERFACE_ADDRESS,
                 router.name,
                 facts,
                 first_quotes(quotes),

@@ -26,6 +26,15 @@ PHRASES = {
         "{device} hat {address}, aber {router} im selben Segment ist in {subnet} "
         "({interface})."
     ),
+    "no_interface_address": "keine Adresse auf {device} ({interface})",
+    "no_interface_address.detail": (
+        "{interface} von {device} hat keine Adresse, aber {other} im selben Segment "
+        "erwartet dort {right}."
+    ),
+    "unnumbered": "{device} hat keine Adresse",
+    "unnumbered.detail": (
+        "{device} hat noch keine Adresse: etwa „setze {device} auf 10.0.0.1/24“."
+    ),
     "no_address": "{device} hat keine Adresse",
     "no_address.detail": (
         "{device} hat {address}; {router} im selben Segment ist in {subnet} "

@@ -27,6 +27,15 @@ PHRASES = {
         "{device} has {address}, but {router} on the same segment is in {subnet} "
         "({interface})."
     ),
+    "no_interface_address": "no address on {device} ({interface})",
+    "no_interface_address.detail": (
+        "{interface} of {device} has no address, but {other} on the same segment "
+        "expects {right} there."
+    ),
+    "unnumbered": "{device} has no address",
+    "unnumbered.detail": (
+        "{device} has no address yet: say “set {device} to 10.0.0.1/24”, for example."
+    ),
     "no_address": "{device} has no address",
     "no_address.detail": (
         "{device} has {address}; {router} on the same segment is in {subnet} "

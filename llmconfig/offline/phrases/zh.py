@@ -24,6 +24,14 @@ PHRASES = {
         "{device} 的地址是 {address}，但同一网段上的 {router} 属于 {subnet}"
         "（{interface}）。"
     ),
+    "no_interface_address": "{device} 的接口 {interface} 没有地址",
+    "no_interface_address.detail": (
+        "{device} 的 {interface} 没有地址，但同一网段上的 {other} 期望 {right}。"
+    ),
+    "unnumbered": "{device} 没有地址",
+    "unnumbered.detail": (
+        "{device} 还没有地址，例如输入“设置 {device} 为 10.0.0.1/24”。"
+    ),
     "no_address": "{device} 没有地址",
     "no_address.detail": (
         "{device} 的地址是 {address}；同一网段上的 {router} 属于 {subnet}"

@@ -1,0 +1,95 @@
+"""A provider's failures → ours. Its own texts are read, never shown."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import openai
+
+from llmconfig.errors import (
+    ModelError,
+    ModelKeyRefused,
+    ModelNotFound,
+    ModelOverflow,
+    ModelQuotaUsedUp,
+    ModelRateLimited,
+    ModelRefused,
+    ModelStreamFailed,
+    ModelUnreachable,
+)
+
+
+def of_status(error: openai.APIStatusError) -> ModelError:
+    """From the HTTP status, and where one means several things, the text."""
+    text = error_text(error)
+    match error.status_code:
+        case 401 | 403:
+            return ModelKeyRefused()
+        case 402:
+            return ModelQuotaUsedUp()
+        case 404:
+            return ModelNotFound()
+        case 429:
+            if "insufficient_quota" in text or "billing" in text:
+                return ModelQuotaUsedUp()
+            return ModelRateLimited(_retry_after(error.response.headers))
+        case 413:
+            return ModelOverflow()
+    # Ollama answers 500 and these words when it has cut the question away.
+    if _is_overflow(text) or "no user query" in text:
+        return ModelOverflow()
+    return ModelUnreachable() if error.status_code >= 500 else ModelRefused()
+
+
+def in_band(error: object) -> ModelError:
+    """An error within a stream whose status was 200."""
+    text = str(error).lower()
+    code = error.get("code") if isinstance(error, dict) else None
+    if _is_overflow(text):
+        return ModelOverflow()
+    if code in (429, "429", "rate_limit_exceeded") or "rate limit" in text:
+        return ModelRateLimited()
+    if code in (401, 403, "invalid_api_key"):
+        return ModelKeyRefused()
+    return ModelStreamFailed()
+
+
+def _is_overflow(text: str) -> bool:
+    return any(
+        sign in text
+        for sign in (
+            "context_length",
+            "context length",
+            "context_size",
+            "context size",
+            "context window",
+            "contextwindow",
+            "prompt is too long",
+            "maximum context",
+            "too many tokens",
+            "input tokens exceed",
+            "input is too long",
+        )
+    )
+
+
+def error_text(error: openai.APIStatusError) -> str:
+    """For recognising it; never shown: it may echo the key."""
+    return f"{error.message} {error.body}".lower()
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, from either header; a date counts as from now."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return max(0.0, float(milliseconds) / 1000)
+        value = headers.get("retry-after")
+        if value is None:
+            return None
+        try:
+            return max(0.0, float(value))
+        except ValueError:
+            moment = parsedate_to_datetime(value)
+            return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,65 @@
+"""Asking a model: one function for every kind, one stream of deltas for all."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, AnyMessage, BaseMessage
+
+from llmconfig.deltas import CallPart, Delta, TextCleaner, Usage, text_of, whole
+from llmconfig.payload import REASONING
+
+OnStatus = Callable[[str, str], None]
+
+
+def ignore_status(status: str, text: str) -> None:
+    """For callers who tell nobody."""
+
+
+async def ask(
+    model: BaseChatModel,
+    messages: Sequence[AnyMessage],
+    tools: Sequence[dict[str, Any]] = (),
+    *,
+    on_status: OnStatus = ignore_status,
+) -> AsyncGenerator[Delta, None]:
+    """The model's answer piece by piece. Raises ModelError.
+
+    `tools` are in OpenAI's form; `on_status` hears of waits, in words.
+    """
+    own = getattr(model, "astream_deltas", None)
+    if own is not None:
+        async for delta in own(messages, tools, on_status=on_status):
+            yield delta
+        return
+    bound = model.bind_tools(list(tools)) if tools else model
+    cleaner = TextCleaner()
+    async for chunk in bound.astream(list(messages)):
+        delta = delta_of_chunk(chunk)
+        if delta.text:
+            delta.text = cleaner.clean(delta.text)
+        yield delta
+
+
+def delta_of_chunk(chunk: BaseMessage) -> Delta:
+    """From a LangChain model's own chunk."""
+    delta = Delta(text=text_of(chunk.content))
+    thought = chunk.additional_kwargs.get(REASONING)
+    delta.reasoning = whole(thought) if isinstance(thought, str) else ""
+    delta.finish_reason = str(chunk.response_metadata.get("finish_reason") or "")
+    if isinstance(chunk, AIMessageChunk):
+        delta.calls = [
+            CallPart(
+                index=index if isinstance(index := part.get("index"), int) else None,
+                id=part.get("id") or "",
+                name=part.get("name") or "",
+                arguments=part.get("args") or "",
+            )
+            for part in chunk.tool_call_chunks
+        ]
+        if chunk.usage_metadata:
+            delta.usage = Usage(
+                chunk.usage_metadata.get("input_tokens"),
+                chunk.usage_metadata.get("output_tokens"),
+            )
+    return delta
