@@ -105,13 +105,13 @@ async def follow(
 
 
 def words(count: int) -> Until:
-    """True at the count-th piece of answer."""
-    seen = 0
+    """True when the answer has so many words; one event may hold several."""
+    pieces: list[str] = []
 
     def reached(event: Event) -> bool:
-        nonlocal seen
-        seen += event["type"] == "content"
-        return seen >= count
+        if event["type"] == "content":
+            pieces.append(event["content"])
+        return len("".join(pieces).split()) >= count
 
     return reached
 
