@@ -1,5 +1,6 @@
 """All settings, read from the environment; docs/operations.md lists them."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from copilot_site.lib.redis_urls import for_celery, with_database
 from copilot_site.lib.secret_files import read_or_make
 
 env = environ.Env()
+# Read when LangGraph is first imported: a crafted checkpoint must run no code.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+# Prompts and keys leave for no tracing service, whatever the environment says.
+os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
 

@@ -1,84 +1,24 @@
-"""What belongs to no app: the frame of async views, log-in, health."""
+"""What belongs to no app: log-in, who I am, version, health."""
 
-import functools
-import json
-import logging
-from collections.abc import Callable, Coroutine
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import authenticate as check_password
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.http.request import RawPostDataException
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework.exceptions import APIException
 from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.tokens import RefreshToken
 
+from chat.health import checks
+from copilot_site.api import MethodNotAllowed, api_view, json_body
 from copilot_site.api_errors import error_response
 from copilot_site.authentication import (
     Identity,
     NotAuthenticated,
-    authenticate,
     identity_of_token,
 )
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.orm import in_orm_thread
 from llmconfig.selection import LLMNotConfigured, choose_config
-
-logger = logging.getLogger(__name__)
-
-Answer = Coroutine[Any, Any, HttpResponseBase]
-
-
-class BadRequest(UserFacingError):
-    code = "bad_request"
-    status = 400
-
-
-class MethodNotAllowed(UserFacingError):
-    code = "method_not_allowed"
-    status = 405
-
-
-class BodyTooLarge(UserFacingError):
-    code = "body_too_large"
-    status = 413
-
-
-def api_view(*methods: str) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
-    """An async view for known people; anticipated errors become JSON."""
-
-    def decorate(view: Callable[..., Answer]) -> Callable[..., Answer]:
-        @functools.wraps(view)
-        async def wrapped(request: HttpRequest, **path: str) -> HttpResponseBase:
-            try:
-                if request.method not in methods:
-                    raise MethodNotAllowed(f"Allowed: {', '.join(methods)}.")
-                identity = await in_orm_thread(authenticate)(request)
-                return await view(request, identity, **path)
-            except (UserFacingError, APIException) as error:
-                return error_response(error, request.path)
-
-        # Cookies are checked by `authenticate`; bearers need no CSRF token.
-        return csrf_exempt(wrapped)
-
-    return decorate
-
-
-def json_body(request: HttpRequest) -> dict[str, Any]:
-    """The body as a JSON object. Raises BadRequest, BodyTooLarge."""
-    try:
-        if len(request.body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise BodyTooLarge("The request is too large.")
-        body = json.loads(request.body or b"{}")
-    except (ValueError, RecursionError):
-        raise BadRequest("The body is not JSON.") from None
-    except RawPostDataException:
-        raise BadRequest("The body could not be read.") from None
-    if not isinstance(body, dict):
-        raise BadRequest("The body is not a JSON object.")
-    return body
 
 
 @csrf_exempt
@@ -160,8 +100,6 @@ async def version(request: HttpRequest) -> HttpResponse:
 
 async def health(request: HttpRequest) -> HttpResponse:
     """200 when database, Redis and a worker are there; else 503 and what is not."""
-    from chat.health import checks
-
     results = await checks()
     status = 200 if all(value == "ok" for value in results.values()) else 503
     verdict = "ok" if status == 200 else "unavailable"

@@ -14,10 +14,10 @@ from chat.events.reader import Batch, follow
 from chat.history import newest_messages, openai_message
 from chat.models import ChatSession, Message, Run
 from chat.runs import StartedRun, start_run
+from copilot_site.api import api_view, json_body
 from copilot_site.authentication import Identity
 from copilot_site.lib.errors import Unavailable
 from copilot_site.lib.orm import in_orm_thread
-from copilot_site.views import api_view, json_body
 from projects.access import project_for
 from projects.models import Project, Role
 from projects.sync import is_fresh, refresh_project

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
+from copilot_site.api import api_view
 from copilot_site.authentication import Identity
 from copilot_site.lib.orm import in_orm_thread
-from copilot_site.views import api_view
 from projects.access import project_for
 from projects.api.serializers import project_json, topology_json, topology_view
 from projects.connections import client_for
