@@ -35,7 +35,7 @@ def tool_schema(name: str) -> dict[str, Any]:
 
 @dataclass
 class Router:
-    """`interfaces`: name → address with mask; `down`, `access`: by interface name."""
+    """`interfaces`: name → address with mask, empty for none; the rest by name."""
 
     interfaces: dict[str, str]
     routes: list[str] = field(default_factory=list)
@@ -56,25 +56,26 @@ class Router:
         lines = ["Interface              IP-Address      OK? Method Status    Protocol"]
         for name, text in self.interfaces.items():
             state = "administratively down down" if name in self.down else "up    up"
-            lines.append(
-                f"{name:<22} {IPv4Interface(text).ip!s:<15} YES NVRAM  {state}"
-            )
+            address = text.partition("/")[0] or "unassigned"
+            lines.append(f"{name:<22} {address:<15} YES NVRAM  {state}")
         return "\n".join(lines)
 
     def _table(self) -> str:
         lines = ["Gateway of last resort is not set", ""]
         for name, text in self.interfaces.items():
-            network = IPv4Interface(text).network
-            if name not in self.down:
+            if text and name not in self.down:
+                network = IPv4Interface(text).network
                 lines.append(f"C       {network} is directly connected, {name}")
         return "\n".join(lines)
 
     def _config(self) -> str:
         lines = ["Building configuration...", "!", "hostname X", "!"]
         for name, text in self.interfaces.items():
-            address = IPv4Interface(text)
             lines.append(f"interface {name}")
-            lines.append(f" ip address {address.ip} {address.netmask}")
+            if text:
+                lines.append(
+                    f" ip address {IPv4Interface(text).with_netmask}".replace("/", " ")
+                )
             if name in self.access:
                 lines.append(f" ip access-group {self.access[name]}")
             if name in self.down:

@@ -304,3 +304,33 @@ async def test_every_quoted_line_comes_from_a_tool() -> None:
         for line in evidence.split("\n"):
             is_head = re.match(r"\S+[>#] |\[read_topology\]$", line)
             assert is_head or line in read or line.replace('"', '\\"') in read
+
+
+def two_pcs(ada: str, bob: str) -> Lab:
+    pcs = {"ada": (ada, "0.0.0.0"), "bob": (bob, "0.0.0.0")}
+    return Lab(pcs, {}, [("ada", "Ethernet0", "bob", "Ethernet0")])
+
+
+async def test_a_pc_that_was_never_configured_is_named() -> None:
+    text, _ = await ask(two_pcs("0.0.0.0/0", "0.0.0.0/0"), "can ada reach bob?")
+
+    assert "has no address" in text.split("\n")[0]
+    assert "IP/MASK     : 0.0.0.0/0" in text
+
+
+async def test_two_pcs_on_one_cable_need_one_subnet() -> None:
+    text, _ = await ask(two_pcs("10.0.0.1/24", "10.0.1.2/24"), "can ada reach bob?")
+
+    assert "ada has an address in the wrong subnet" in text.split("\n")[0]
+    assert "ip 10.0.1.1/24" in text
+    assert "The same output would also fit: bob has an address in the wrong" in text
+
+
+async def test_a_router_interface_without_address_is_named() -> None:
+    lab = two_router_lab()
+    lab.routers["near"].interfaces["FastEthernet0/0"] = ""
+
+    text, _ = await ask(lab, "Why can't ada reach bob?")
+
+    assert "no address on near (FastEthernet0/0)" in text.split("\n")[0]
+    assert "ip address 10.1.1.1 255.255.255.0" in text
