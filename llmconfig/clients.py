@@ -41,6 +41,7 @@ def chat_client(
         max_retries=0,
         timeout=60,
         http_async_client=_http(),
+        sends_reasoning=config.sends_reasoning,
         **options,
     )
 

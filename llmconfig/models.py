@@ -73,6 +73,15 @@ class LLMConfig(models.Model):
         blank=True,
         help_text="Per million tokens written; empty: unknown.",
     )
+    sends_reasoning = models.BooleanField(
+        default=False,
+        help_text="Send the model's own reasoning back to it; some demand it.",
+    )
+    redacts = models.BooleanField(
+        default=True,
+        verbose_name="mask secrets",
+        help_text="Mask passwords and keys in device output before it leaves the site.",
+    )
     is_default = models.BooleanField(default=False)
     is_enabled = models.BooleanField(default=True)
     version = models.PositiveIntegerField(default=1, editable=False)

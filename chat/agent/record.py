@@ -52,6 +52,7 @@ class RunRecord:
         self._throttle = Throttle(_CALL_EVENTS_SECONDS)
         self._started: dict[str, float] = {}
         self._evidence_at: datetime | None = None
+        self.finish_reason = ""
 
     # --- Model --------------------------------------------------------------
 
@@ -131,6 +132,7 @@ class RunRecord:
         self.log.mark()
         message = await in_orm_thread(self._store_answer)(message_id, answer)
         self._draft.pop(message_id, None)
+        self.finish_reason = answer.finish_reason
         self.log.put(self._usage(answer.usage))
         self.log.put(MessageStored(message))
 

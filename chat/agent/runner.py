@@ -32,6 +32,8 @@ from copilot_site.lib.secret_values import mask
 logger = logging.getLogger(__name__)
 
 _FAILED = "Something went wrong. The operator finds the details in the log."
+# What providers call the end of an answer that is whole.
+_USUAL_ENDS = ("stop", "tool_calls", "function_call", "end_turn", "eos")
 # A title that takes longer than the answer arrives on the user's own channel.
 _TITLE_SECONDS = 30.0
 
@@ -45,6 +47,7 @@ class Execution:
         self._task: asyncio.Task[None] | None = None
         self._end: Status | None = None
         self._reason = ""
+        self._unusual_end = ""
         self._is_abandoned = False
         self.ended = asyncio.Event()
 
@@ -94,6 +97,8 @@ class Execution:
         except Exception:
             logger.exception("Run %s failed", run.pk)
             status, error, code = Status.FAILED, _FAILED, "internal_error"
+        if status == Status.SUCCEEDED:
+            reason = self._unusual_end
         await self._finish(log, status, reason=reason, error=error, code=code)
 
     async def _work(self, log: RunLog) -> None:
@@ -120,6 +125,9 @@ class Execution:
         try:
             async with asyncio.timeout(settings.RUN_TIME_LIMIT):
                 await self._ask(record, context)
+            if record.finish_reason not in _USUAL_ENDS:
+                # Such as `length`: the answer is there, but not whole.
+                self._unusual_end = record.finish_reason[:64]
         finally:
             saving.cancel()
             if title is not None:
