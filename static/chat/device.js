@@ -16,7 +16,7 @@ export function deviceCard({ node, topology, view, isWorking, canAsk, onAsk, onC
   return h("section", { class: "dev", "aria-labelledby": "device-name" },
     h("header", { class: "dev__head" },
       icon(symbol, "dev__sym"),
-      h("div", { class: "grow" }, h("h3", { class: "dev__name cut", id: "device-name", dir: "auto" }, node.name), h("p", { class: "faint cut" }, [kind, node.console_type ? `${node.console_type} console` : "no console"].join(" · "))),
+      h("div", { class: "grow" }, h("h3", { class: "dev__name cut", id: "device-name", dir: "auto" }, node.name), h("p", { class: "faint cut" }, [kind, node.console_type && node.console_type !== "none" ? `${node.console_type} console` : "no console"].join(" · "))),
       state, iconButton("x", `Close ${node.name}`, { onclick: onClose })),
     canAsk ? h("div", { class: "row" }, button("", { class: "btn btn--sm", onclick: () => onAsk(node.name) }, icon("ask"), h("span", { class: "cut" }, `Ask about ${node.name}`))) : null,
     ports(node, topology), commands(node, view));

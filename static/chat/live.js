@@ -18,11 +18,12 @@ function words(round) {
   }
   const last = round.items.at(-1);
   if (last?.kind === "text" && last.text && !last.isDone) return "Writing the answer";
-  return round.status === "queued" ? "Waiting for a worker" : "Thinking";
+  return round.status === "queued" ? "Starting" : "Thinking";
 }
 
 export class LiveLine {
   #shown = "";
+  #next = "";
   #timer = null;
 
   constructor(line) {
@@ -31,6 +32,8 @@ export class LiveLine {
 
   update(round) {
     const text = words(round);
+    if (text === this.#next) return;
+    this.#next = text;
     clearTimeout(this.#timer);
     if (text === this.#shown) return;
     // The first words and the end come at once; what changes between may wait.

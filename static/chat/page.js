@@ -4,9 +4,9 @@ import { Api } from "./api.js";
 import { openAccountMenu } from "./account.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { deviceCard } from "./device.js";
 import { confirmDeed, toast } from "./dialogs.js";
 import { button, copyText, h } from "./dom.js";
+import { LabPanel } from "./lab.js";
 import { LiveLine } from "./live.js";
 import { isMenuOpen } from "./menu.js";
 import { closedNote, loadFailed, noProjects, problemNote, welcome } from "./notices.js";
@@ -17,8 +17,7 @@ import { StickyScroll } from "./scroll.js";
 import { SessionList } from "./sessions.js";
 import { Strip } from "./strip.js";
 import { copyOf } from "./terminal.js";
-import { CHANGES_TOPOLOGY, devicesOf } from "./tools.js";
-import { TopologyPanel } from "./topology.js";
+import { CHANGES_TOPOLOGY } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
 const bootstrap = JSON.parse($("bootstrap").textContent);
@@ -32,7 +31,7 @@ const state = { me: null, projects: [], project: null, conversation: null, error
 
 const context = {
   prompt(device) {
-    const type = topology.nodeByName(device)?.node_type;
+    const type = lab.nodeByName(device)?.node_type;
     return `${device}${!type || type === "vpcs" ? ">" : "#"}`;
   },
   isSimulated: () => Boolean(state.project?.server?.is_simulated),
@@ -59,7 +58,18 @@ const sessions = new SessionList({
     },
   },
 });
-const topology = new TopologyPanel({ api, frame: $("drawing"), onSelect: () => renderDevice(), onLoad });
+const lab = new LabPanel({
+  api, box: $("topology"), frame: $("drawing"), deviceBox: $("device"),
+  // Prompts of terminals depend on the kind of device, known only now.
+  onFirstLoad() {
+    if (state.conversation?.view.rounds.length) thread.clear();
+  },
+  onChange: () => schedule(),
+  onAsk(name) {
+    panels.closeDrawers();
+    composer.put(`${composer.text.trim()} What is the state of ${name}?`.trim());
+  },
+});
 
 // --- What is shown -----------------------------------------------------------
 
@@ -82,8 +92,7 @@ async function start() {
 
 async function showProjectOf(project, sessionId = null) {
   state.project = project;
-  topology.clear();
-  renderDevice();
+  lab.clear();
   if (!project) {
     state.conversation?.hide();
     state.conversation = null;
@@ -91,7 +100,7 @@ async function showProjectOf(project, sessionId = null) {
     return schedule();
   }
   showSession(sessionId, { isFirst: true });
-  await Promise.all([sessions.open(project.project_id), loadTopology()]);
+  await Promise.all([sessions.open(project.project_id), lab.load(project)]);
   return undefined;
 }
 
@@ -133,29 +142,13 @@ function onChange(conversation, event = null) {
   if (event?.type === "title") sessions.update(conversation.sessionId, { title: event.title });
   if (event?.type === "done") sessions.load();
   if (conversation !== state.conversation) return;
-  if (event?.type === "done" || (event?.type === "tool_end" && CHANGES_TOPOLOGY.has(event.tool_name))) loadTopology();
+  if (event?.type === "done" || (event?.type === "tool_end" && CHANGES_TOPOLOGY.has(event.tool_name))) lab.load(state.project);
   if (event?.type === "attempt") sessions.load();
   strip.update(conversation.connection);
   if (conversation.connection.state === "denied" && conversation.connection.code === 4401) api.signIn();
   if (conversation.problem?.question && !composer.text) {
     composer.put(conversation.problem.question);
   }
-  schedule();
-}
-
-async function loadTopology() {
-  const project = state.project;
-  if (!project) return;
-  const error = await topology.load(project.project_id);
-  if (project !== state.project) return;
-  $("topology").hidden = !topology.topology;
-  if (error && !topology.topology) $("device").replaceChildren(h("p", { class: "lab__none soft" }, isOpen(project) ? error.message : "Open the project to see its topology."));
-  else renderDevice();
-}
-
-// Prompts of terminals depend on the kind of device, known only now.
-function onLoad({ isFirst }) {
-  if (isFirst && state.conversation?.view.rounds.length) thread.clear();
   schedule();
 }
 
@@ -167,7 +160,7 @@ async function setProjectOpen(isOpened) {
     state.projects = state.projects.map((other) => (other.project_id === project.project_id ? { ...other, ...project } : other));
     state.project = { ...state.project, ...project };
     if (state.conversation) state.conversation.problem = null;
-    await loadTopology();
+    await lab.load(state.project);
   } catch (error) {
     toast(error.message, true);
   } finally {
@@ -215,8 +208,7 @@ function render() {
   });
   if (wasDisabled && document.activeElement === document.body) focusField();
   live.update(active);
-  topology.highlight(workingDevices(active));
-  if (topology.selectedId) renderDevice();
+  lab.render(project, conversation);
 }
 
 function modelWords(me) {
@@ -234,7 +226,7 @@ function renderThread() {
   if (!project) return state.me ? thread.clear(noProjects(start)) : undefined;
   if (state.error) return thread.clear(loadFailed(state.error, { again: () => showSession(conversation.sessionId, { keepAddress: true }), fresh: () => showSession(null) }));
   if (!conversation.isLoaded) return undefined;
-  if (!conversation.view.rounds.length && !conversation.outbox) return isClosed ? thread.clear() : thread.clear(welcome(topology.topology, context.isSimulated(), (text) => send(text)));
+  if (!conversation.view.rounds.length && !conversation.outbox) return isClosed ? thread.clear() : thread.clear(welcome(lab.topology, context.isSimulated(), (text) => send(text)));
   thread.render(conversation.view, conversation.outbox);
   renderEarlier(conversation);
   scroll.settle();
@@ -246,27 +238,6 @@ function renderEarlier(conversation) {
   if (!conversation.hasEarlier) return existing?.remove();
   if (!existing) $("thread").prepend(h("p", { class: "earlier", id: "earlier" }, button("Show earlier", { class: "btn btn--quiet btn--sm", onclick: () => conversation.loadEarlier().catch((error) => toast(error.message, true)) })));
   return undefined;
-}
-
-const workingDevices = (round) => new Set((round?.items ?? []).filter((item) => item.kind === "tool" && item.phase === "running").flatMap(devicesOf));
-
-function renderDevice() {
-  const node = topology.topology?.nodes.find((candidate) => candidate.node_id === topology.selectedId);
-  if (!node) {
-    const hint = topology.topology?.nodes.length ? "Choose a device to see its ports and what was run on it." : "This project has no devices yet.";
-    $("device").replaceChildren(...(topology.topology ? [h("p", { class: "lab__none soft" }, hint)] : []));
-    return;
-  }
-  const card = deviceCard({
-    node, topology: topology.topology, view: state.conversation?.view ?? { rounds: [] },
-    isWorking: workingDevices(state.conversation?.active).has(node.name), canAsk: isOpen(state.project),
-    onAsk(name) {
-      panels.closeDrawers();
-      composer.put(`${composer.text.trim()}${composer.text.trim() ? " " : ""}What is the state of ${name}?`);
-    },
-    onClose: () => topology.select(null),
-  });
-  if (!$("device").firstChild?.isEqualNode(card)) $("device").replaceChildren(card);
 }
 
 // --- Acts ----------------------------------------------------------------------
@@ -305,7 +276,7 @@ document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-act]");
   if (opener) return void acts[opener.dataset.act]?.(opener);
   const zoomer = event.target.closest("[data-zoom]");
-  if (zoomer) return void topology.zoom(zoomer.dataset.zoom);
+  if (zoomer) return void lab.zoom(zoomer.dataset.zoom);
   const row = event.target.closest("[data-session]");
   if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
   event.preventDefault();
@@ -344,7 +315,7 @@ setInterval(() => {
   if (!document.hidden && state.project && sessions.hasRunning) sessions.load();
 }, 4000);
 setInterval(() => {
-  if (!document.hidden) loadTopology();
+  if (!document.hidden && state.project) lab.load(state.project);
 }, 20_000);
 
 start();

@@ -46,7 +46,7 @@ function storedMessage(round, message) {
   if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at } };
   if (message.role === "tool") {
     const metaError = metadata.status === "error" || metadata.is_error === true;
-    return withItem({ ...round, evidenceAt: at ?? round.evidenceAt }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
+    return withItem({ ...round, evidenceAt: metadata.cancelled ? round.evidenceAt : (at ?? round.evidenceAt) }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
       ...item, phase: metadata.cancelled ? "abandoned" : "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
       elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
     }));

@@ -19,7 +19,7 @@ function working(round) {
   const last = round.items.at(-1);
   const isVisible = last && ((last.kind === "tool" && ["writing", "ready", "running"].includes(last.phase)) || (last.kind === "text" && last.text && !last.isDone) || last.kind === "approval");
   if (isVisible && !round.statusText) return null;
-  const words = round.statusText || { queued: "Waiting for a worker", stopping: "Stopping", waiting_approval: "Waiting for a decision" }[round.status] || "Thinking";
+  const words = round.statusText || { queued: "Starting", stopping: "Stopping", waiting_approval: "Waiting for a decision" }[round.status] || "Thinking";
   return h("li", { class: "hop hop--text is-running" }, h("span", { class: "hop__mark" }, spinner()), h("p", { class: "soft work" }, words));
 }
 
@@ -51,7 +51,7 @@ function foot(round, context) {
   return h("div", { class: "foot" },
     answer?.text ? h("span", { class: "foot__acts" },
       iconButton("copy", "Copy answer", { onclick: () => context.onAct("copy", answer.text) }),
-      iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
+      round.stopped ? null : iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
     badge ? h("span", { class: "badge" }, icon("stop"), badge) : null,
     round.stopped && !answer ? h("span", { class: "faint" }, "Nothing was written yet; what ran is kept.") : null,
     round.stopped ? button("Ask again", { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,

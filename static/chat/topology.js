@@ -14,8 +14,8 @@ export class TopologyPanel {
   #center = null;
   #turn = 0;
 
-  constructor({ api, frame, onSelect, onLoad }) {
-    Object.assign(this, { api, frame, onSelect, onLoad });
+  constructor({ api, frame, onSelect }) {
+    Object.assign(this, { api, frame, onSelect });
     frame.addEventListener("click", (event) => this.#choose(event.target.closest(".tp-node")));
     frame.addEventListener("keydown", (event) => this.#onKey(event));
     frame.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
@@ -37,10 +37,8 @@ export class TopologyPanel {
     try {
       const [topology, drawing] = await Promise.all([this.api.get(path), this.api.request("GET", `${path}.svg`, { headers: { Accept: "image/svg+xml" } }).then((response) => response.text())]);
       if (turn !== this.#turn) return null;
-      const isFirst = this.topology === null;
       this.topology = topology;
       this.#draw(drawing);
-      this.onLoad({ isFirst });
       return null;
     } catch (error) {
       return turn === this.#turn ? error : null;
@@ -78,7 +76,7 @@ export class TopologyPanel {
   select(nodeId) {
     this.selectedId = nodeId;
     this.#mark();
-    this.onSelect(this.topology?.nodes.find((node) => node.node_id === nodeId) ?? null);
+    this.onSelect();
   }
 
   #choose(node) {

@@ -182,6 +182,12 @@ async def test_a_message_during_a_run_waits_in_line(
     await expect(queued).to_contain_text("Sent when this answer ends")
     assert backend.posted("/chat/stream")[0]["multitask_strategy"] == "enqueue"
 
+    await backend.finish(session_id)
+    await backend.emit(session_id, "attempt", round=2, discarded=[])
+    await backend.say(session_id, "Second answer", "b")
+    await expect(queued).to_have_count(0)
+    await expect(page.locator(".prose")).to_have_text("Second answer")
+
 
 async def test_discarded_text_of_a_lost_worker_disappears(
     backend: FakeBackend, open_page: OpenPage
