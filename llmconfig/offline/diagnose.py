@@ -252,6 +252,8 @@ def diagnose_all(
     first: Pair | None = None
     found: dict[tuple[Fault, str], Finding] = {}
     for source, target in pairs:
+        if len(found) >= MAX_FINDINGS:
+            break
         result = diagnose(network, source, target)
         if result.findings and first is None:
             first = (source, target)

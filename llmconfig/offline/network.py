@@ -143,6 +143,15 @@ class Network:
     def _segments(self) -> dict[End, frozenset[End]]:
         return {}
 
+    # Filled by topology_graph: a network never changes, a repaired one is another.
+    @cached_property
+    def neighbours_of(self) -> dict[str, list[tuple[str, IPv4Address]]]:
+        return {}
+
+    @cached_property
+    def distances_to(self) -> dict[IPv4Network, dict[str, int]]:
+        return {}
+
     def segment(self, end: End) -> frozenset[End]:
         """The ends that hear a broadcast sent from this end, itself included."""
         if end not in self._segments:

@@ -18,8 +18,11 @@ def read_consoles(turn: Turn) -> Step | None:
     running = [n for n in turn.evidence.nodes() if n.get("status") == "started"]
     hosts = [str(n.get("name", "")) for n in running if role_of(n) is Role.HOST]
     routers = [str(n.get("name", "")) for n in running if role_of(n) is Role.ROUTER]
+    # What was asked about is read in any case.
+    asked = turn.question.mentions(turn.names)
+    hosts.sort(key=lambda name: name not in asked)
     routers = routers[:MAX_DEVICES]
-    hosts = hosts[: MAX_DEVICES - len(routers)]
+    hosts = hosts[: max(MAX_DEVICES - len(routers), 10)]
     if not (hosts or routers):
         return None
     wanted = [(name, HOST_COMMANDS) for name in hosts]

@@ -1,6 +1,7 @@
 """Which router is next to which, and which way leads to a subnet."""
 
 from collections import deque
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 
 from llmconfig.offline.network import Network, Role
@@ -8,12 +9,17 @@ from llmconfig.offline.network import Network, Role
 
 def neighbours(network: Network, router: str) -> list[tuple[str, IPv4Address]]:
     """The routers on the same cables, with their addresses there."""
-    found: dict[tuple[str, IPv4Address], None] = {}
+    known = network.neighbours_of
+    if router not in known:
+        known[router] = list(dict.fromkeys(_neighbours(network, router)))
+    return known[router]
+
+
+def _neighbours(network: Network, router: str) -> Iterator[tuple[str, IPv4Address]]:
     for interface in network.devices[router].interfaces:
         for device, other in network.members((router, interface.port)):
             if device.name != router and device.role is Role.ROUTER and other.address:
-                found[(device.name, other.address.ip)] = None
-    return list(found)
+                yield device.name, other.address.ip
 
 
 def attached(network: Network, subnet: IPv4Network) -> set[str]:
@@ -33,7 +39,10 @@ def next_towards(
     network: Network, router: str, subnet: IPv4Network
 ) -> list[tuple[str, IPv4Address]]:
     """The neighbours of a router that lie on a shortest way to the subnet."""
-    distances = _distances(network, attached(network, subnet))
+    distances = network.distances_to.get(subnet)
+    if distances is None:
+        distances = _distances(network, attached(network, subnet))
+        network.distances_to[subnet] = distances
     own = distances.get(router)
     if own is None or own == 0:
         return []

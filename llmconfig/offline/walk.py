@@ -8,7 +8,8 @@ from llmconfig.offline.acl import AclRule, judge
 from llmconfig.offline.forwarding import lookup
 from llmconfig.offline.network import Device, End, Interface, Network, Role, Route
 
-MAX_HOPS = 16
+# The TTL of a PC.
+MAX_HOPS = 64
 
 
 class Stop(StrEnum):
