@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.provider import ScriptedProvider, says
 from tests.faults.saying import counts_to, numbered, slow_read
-from tests.faults.test_worker_death import with_second_worker
+from tests.faults.workers import add_second_worker, executor, is_second_attempt
 from tests.stack import Stack, eventually
 from tests.stack_client import (
     TRANSPORTS,
@@ -30,19 +30,18 @@ async def test_a_worker_frozen_beyond_its_lease_writes_nothing_when_it_wakes(
     stack: Stack, model: ScriptedProvider, moment: str
 ) -> None:
     model.script(counts_to(200))
+    add_second_worker(stack)
     session = stack.post("Count.")["session_id"]
     following = asyncio.create_task(follow(stack, session))
     await follow(stack, session, until=words(20))
-    with_second_worker(stack)
+    name = executor(stack)
 
-    stack.signal("worker", signal.SIGSTOP)
-    await follow(
-        stack, session, until=lambda e: e["type"] == "content" and e["attempt"] == 2
-    )
+    stack.signal(name, signal.SIGSTOP)
+    await follow(stack, session, until=is_second_attempt)
     if moment == "the other has ended":
         await following
     before = stack.history(session)
-    stack.signal("worker", signal.SIGCONT)
+    stack.signal(name, signal.SIGCONT)
     events = await following
     await asyncio.to_thread(
         eventually, lambda: model.open_count == 0, "the frozen one has given up"
@@ -65,12 +64,12 @@ async def test_a_worker_told_to_end_hands_its_run_over(
     stack: Stack, model: ScriptedProvider, transport: Transport
 ) -> None:
     model.script(counts_to(150))
+    add_second_worker(stack)
     session = stack.post("Count.")["session_id"]
     following = asyncio.create_task(follow(stack, session, transport=transport))
     await follow(stack, session, until=words(20))
-    with_second_worker(stack)
 
-    seconds = await asyncio.to_thread(stack.terminate, "worker")
+    seconds = await asyncio.to_thread(stack.terminate, executor(stack))
     events = await following
 
     assert seconds < 15

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 from celery import Celery
 
 from tests.fakes.provider import ScriptedProvider, says, stalls
 from tests.faults.saying import counts_to, numbered, slow_change, slow_read
+from tests.faults.workers import add_second_worker, executor, is_second_attempt
 from tests.stack import Stack, eventually
 from tests.stack_client import (
     TRANSPORTS,
@@ -33,25 +35,23 @@ async def test_another_attempt_answers_and_followers_agree_with_history(
     model: ScriptedProvider,
     transport: Transport,
     helper: str,
-    record_property: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
 ) -> None:
     model.script(counts_to(100))
+    if helper == "second worker alive":
+        add_second_worker(stack)
     started = stack.post("Count.")
     session = started["session_id"]
     following = asyncio.create_task(follow(stack, session, transport=transport))
     await follow(stack, session, until=words(30))
-    if helper == "second worker alive":
-        with_second_worker(stack)
 
-    stack.kill("worker")
+    name = executor(stack)
+    stack.kill(name)
     killed = time.monotonic()
     if helper == "only worker restarted":
-        stack.start_again("worker")
-    before = len(model.requests)
-    await asyncio.to_thread(
-        eventually, lambda: len(model.requests) > before, "it is asked anew", seconds=90
-    )
-    record_property("seconds_to_new_token", time.monotonic() - killed)  # type: ignore[operator]
+        stack.start_again(name)
+    await follow(stack, session, until=is_second_attempt)
+    record_property("seconds_to_new_token", time.monotonic() - killed)
     events = await following
 
     assert numbers(events) == list(range(1, len(events) + 1))
@@ -63,17 +63,6 @@ async def test_another_attempt_answers_and_followers_agree_with_history(
     assert [message["role"] for message in history] == ["user", "assistant"]
     assert events == await follow(stack, session)
     assert call_states(stack, session) == ["lost", "succeeded"]
-
-
-def with_second_worker(stack: Stack) -> None:
-    """Busy and known before the first one dies."""
-    known = worker_count(stack)
-    stack.start_again("worker2")
-    eventually(lambda: worker_count(stack) > known, "worker2 beats", seconds=60)
-
-
-def worker_count(stack: Stack) -> int:
-    return int(stack.rows("SELECT count(*) FROM chat_worker")[0][0])
 
 
 def call_states(stack: Stack, session: str) -> list[str]:
