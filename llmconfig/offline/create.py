@@ -72,6 +72,26 @@ def answer_create(turn: Turn) -> Step:
     return _create(turn, counts, listed[-1].data, is_connected)
 
 
+def answer_link(turn: Turn) -> Step:
+    """A link between each two neighbours in the list of named devices."""
+    step = turn.read_topology()
+    if step:
+        return step
+    named = [m for m in turn.question.mentions(turn.names) if isinstance(m, str)]
+    if len(named) < 2:
+        unknown = turn.question.unknown_names(turn.names)
+        message = "no_device" if unknown else "which_device"
+        return turn.plain(turn.say(message, {"names": turn.listing}))
+    linked = turn.evidence.of("create_links")
+    if not linked:
+        wanted = [{"node_a": a, "node_b": b} for a, b in pairwise(named)]
+        return turn.call(Call("create_links", {"links": wanted}))
+    if linked[-1].error:
+        return turn.failed("create_links", linked[-1].error)
+    headline = _linked(turn, linked[-1].data)
+    return turn.plain(headline, failures(turn, linked[-1].data))
+
+
 def _create(
     turn: Turn, counts: Mapping[str, int], data: Mapping[str, Any], is_connected: bool
 ) -> Step:

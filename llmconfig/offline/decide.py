@@ -35,6 +35,7 @@ _ANSWERS: dict[Intent, Callable[[Turn], Step]] = {
     Intent.STOP: change.answer_stop,
     Intent.ADDRESS: change.answer_address,
     Intent.CREATE: create.answer_create,
+    Intent.LINK: create.answer_link,
     Intent.HELP: _help,
     Intent.GREETING: _greet,
     Intent.UNKNOWN: _unknown,

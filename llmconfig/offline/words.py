@@ -14,6 +14,7 @@ class Intent(StrEnum):
     START = "start"
     STOP = "stop"
     CREATE = "create"
+    LINK = "link"
     ADDRESS = "address"
     RUN = "run"
     HELP = "help"
@@ -54,6 +55,7 @@ INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
             r"\breach\w*|\bunreach\w*|\bconnectivity\b|\bable to\b|\bunable\b",
             r"\bcan\b.*\b(?:ping|talk|see|access|connect)",
             r"\bfail\w*\b.*\bping|\bping\w*\b.*\bfail|\bno (?:connection|answer)\b",
+            r"\btrace(?:route)?\b|\bpath (?:from|between)\b",
             r"\berreich\w*|\bwarum\b.+|\bwieso\b.+|\bkeine? (?:verbindung|antwort)",
             r"\bkann\b.*\bnicht\b|\bnicht\b.*\bpingen",
             "为什么.+|无法|不能|到不了|不通|可达|连通|能否|能不能|访问|到达",
@@ -98,9 +100,21 @@ INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     (
         Intent.START,
         _words(
-            r"\b(?:re)?start\b|\bboot\b|\b(?:turn|power|switch)\s*on\b|\bstart up\b",
+            r"\bstart\b|\bboot\b|\b(?:turn|power|switch)\s*on\b|\bstart up\b",
             r"\bstarte?n?\b|\beinschalten\b|\bschalte\b.*\b(?:ein|an)\b",
             "启动|开机|打开",
+        ),
+    ),
+    (
+        Intent.LINK,
+        _words(r"^\W*(?:please\s+)?(?:connect|link|verbinde|verkabel\w*)\b", "连接"),
+    ),
+    (
+        Intent.HELP,
+        _words(
+            r"\bhelp\b|\bwhat can you\b|\bwho are you\b|\bhow do i\b",
+            r"\bhilfe\b|\bwas kannst du\b|\bwer bist du\b",
+            "帮助|你能做什么|你会什么|你是谁",
         ),
     ),
     (
@@ -109,14 +123,6 @@ INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
             r"\btopology\b|\bdevices?\b|\bnodes?\b|\blinks?\b|\blab\b|\bnetwork\b",
             r"\btopologie\b|\bgeräte?\b|\bknoten\b|\bverbindungen\b|\blabor\b|\bnetz",
             "拓扑|设备|节点|链路|实验",
-        ),
-    ),
-    (
-        Intent.HELP,
-        _words(
-            r"\bhelp\b|\bwhat can you\b|\bwho are you\b|\bhow do i\b",
-            r"\bhilfe\b|\bwas kannst du\b|\bwer bist du\b",
-            "帮助|你能做什么|你会什么|你是谁",
         ),
     ),
     (

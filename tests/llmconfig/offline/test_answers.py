@@ -179,6 +179,16 @@ async def test_three_connected_pcs_get_a_switch() -> None:
     assert {link["node_b"] for link in lab.calls[2][1]["links"]} == {"N4"}
 
 
+async def test_named_devices_are_connected() -> None:
+    lab = two_router_lab()
+
+    text, _ = await ask(lab, "connect ada and far")
+
+    link = {"node_a": "ada", "node_b": "far"}
+    assert lab.calls[-1] == ("create_links", {"links": [link]})
+    assert text.startswith("**Connected: ada – far.**")
+
+
 async def test_an_address_is_set_on_a_pc_and_on_a_router() -> None:
     lab = two_router_lab()
 
