@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase
 from django.http.request import RawPostDataException
 from django.views.decorators.csrf import csrf_exempt
@@ -57,11 +57,11 @@ def api_view(*methods: str) -> Callable[[Callable[..., Answer]], Callable[..., A
 def json_body(request: HttpRequest) -> dict[str, Any]:
     """The body as a JSON object. Raises BadRequest, BodyTooLarge."""
     try:
-        if len(request.body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise BodyTooLarge("The request is too large.")
         body = json.loads(request.body or b"{}")
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON.") from None
+    except RequestDataTooBig:
+        raise BodyTooLarge("The request is too large.") from None
     except RawPostDataException:
         raise BadRequest("The body could not be read.") from None
     if not isinstance(body, dict):

@@ -9,12 +9,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 django_application = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 (see above)
+from django.conf import settings  # noqa: E402 (see above)
 
 from chat.routing import websocket_urlpatterns  # noqa: E402 (see above)
+from copilot_site.limits import BodyLimit  # noqa: E402 (see above)
 
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": BodyLimit(django_application, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
         "websocket": URLRouter(websocket_urlpatterns),
     }
 )
