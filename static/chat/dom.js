@@ -35,10 +35,9 @@ export function spinner(label = "") {
   return h("span", label ? { class: "spin", role: "img", "aria-label": label } : { class: "spin" });
 }
 
-// Makes `parent` look like `children` and touches only what differs, so that a
+// Makes `parent` look like `fresh` and touches only what differs, so that a
 // selection or an open fold in the unchanged part survives.
-export function patchChildren(parent, children) {
-  const fresh = [...children];
+export function patchChildren(parent, fresh) {
   let index = 0;
   for (; index < fresh.length; index += 1) {
     const current = parent.childNodes[index];

@@ -51,6 +51,16 @@ export function renderMarkdown(text) {
   return fragment;
 }
 
+// Where the last block of a growing text begins: what stands before it can no
+// longer change, because a later line only ever continues the last open block.
+export function startOfLastBlock(text) {
+  const starts = parser.parse(text, {}).filter((token) => token.level === 0 && token.nesting >= 0 && token.map).map((token) => token.map[0]);
+  let line = starts.at(-1) ?? 0;
+  let offset = 0;
+  for (; line > 0; line -= 1) offset = text.indexOf("\n", offset) + 1;
+  return offset;
+}
+
 function codeBlock(pre) {
   const code = pre.querySelector("code");
   const language = /(?:^| )language-([\w+-]+)/.exec(code?.className ?? "")?.[1] ?? "";

@@ -1,8 +1,8 @@
 // The view → the conversation's nodes. Keyed by round and item: what did not
 // change is not touched, so folds, selections and scroll positions stay.
 
-import { button, h, icon, patchChildren, spinner } from "./dom.js";
-import { renderMarkdown } from "./markdown.js";
+import { button, h, icon, spinner } from "./dom.js";
+import { Prose } from "./prose.js";
 import { roundEnd } from "./roundend.js";
 import { clock, longDay } from "./times.js";
 import { toolCard, updateToolCard } from "./toolcard.js";
@@ -132,15 +132,13 @@ const renderers = {
   text(hop, item, isAnswer) {
     hop.node.className = `hop hop--text${isAnswer ? " hop--answer" : ""}`;
     if (!hop.prose) {
-      hop.prose = h("div", { class: "prose", dir: "auto" });
+      hop.prose = new Prose();
       hop.think = h("div", { class: "think__frame" });
-      hop.node.replaceChildren(mark(icon("hop")), h("article", {}, hop.think, hop.prose));
+      hop.node.replaceChildren(mark(icon("hop")), h("article", {}, hop.think, hop.prose.node));
     }
     if (item.reasoning !== hop.item?.reasoning) reasoning(hop, item);
     if (item.text !== hop.item?.text || item.isDone !== hop.item?.isDone) {
-      const fragment = renderMarkdown(item.text);
-      if (!item.isDone && item.text) (lastLine(fragment) ?? fragment).append(h("span", { class: "caret" }));
-      patchChildren(hop.prose, fragment.childNodes);
+      hop.prose.update(item.text, item.isDone);
     }
   },
   tool(hop, item, _isLast, context) {
@@ -164,10 +162,4 @@ function reasoning(hop, item) {
   if (fold) fold.querySelector("p").textContent = item.reasoning;
   else hop.think.replaceChildren(h("details", { class: "think" }, h("summary", {}, "Thinking", icon("right", "icon--sm icon--dir tool__chev")), h("p", { dir: "auto" }, item.reasoning)));
   return undefined;
-}
-
-function lastLine(fragment) {
-  let element = fragment.lastElementChild;
-  while (element && element.matches("ul, ol, li, blockquote") && element.lastElementChild) element = element.lastElementChild;
-  return element?.matches("p, li, h3, h4") ? element : null;
 }

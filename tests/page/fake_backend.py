@@ -496,6 +496,10 @@ class FakeBackend:
     async def _history(self, request: web.Request) -> web.Response:
         session = self._found(request)
         messages = self.messages[session["thread_id"]]
+        ids = [message["id"] for message in messages]
+        before = request.query.get("before")
+        end = ids.index(before) if before else len(ids)
+        messages = messages[max(0, end - int(request.query["limit"])) : end]
         return web.json_response({"title": session["title"], "messages": messages})
 
     async def _runs(self, request: web.Request) -> web.Response:

@@ -111,6 +111,28 @@ async def test_reload_during_a_run_joins_it_and_history_shows_the_rest(
     await expect(first.locator("details.tool")).to_have_count(1)
 
 
+async def test_a_long_conversation_loads_its_start_on_demand(
+    backend: FakeBackend, open_page: OpenPage
+) -> None:
+    session_id = backend.add_session()
+    for number in range(1, 76):
+        backend.add_message(session_id, number, role="user", content=f"q{number}")
+        backend.add_message(session_id, number, role="assistant", content=f"a{number}")
+    await backend.begin(session_id, "live question")
+    await backend.say(session_id, "live answer", "z")
+    page = await open_page(session_id)
+    await expect(page.locator(".prose").last).to_have_text("live answer")
+    shown = await page.locator(".run").count()
+
+    await page.get_by_role("button", name="Show earlier").click()
+
+    await expect(page.locator(".run")).to_have_count(76)
+    assert shown == 51
+    await expect(page.locator(".ask__text").first).to_have_text("q1")
+    await expect(page.locator(".prose").last).to_have_text("live answer")
+    await expect(page.get_by_role("button", name="Show earlier")).to_have_count(0)
+
+
 async def test_events_come_by_sse_where_sockets_are_refused(
     backend: FakeBackend, open_page: OpenPage
 ) -> None:

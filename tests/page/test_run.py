@@ -284,3 +284,39 @@ async def test_a_device_shows_its_ports_and_offers_a_question(
     await page.get_by_role("button", name="Ask about R1").click()
 
     await expect(page.locator("#message")).to_have_value("What is the state of R1?")
+
+
+PIECES = """
+async (text) => {
+  const { Prose } = await import("/static/chat/prose.js");
+  const whole = new Prose();
+  whole.update(text, true);
+  const growing = new Prose();
+  const moved = [];
+  let first = null;
+  for (let end = 1; end <= text.length; end += 1) {
+    growing.update(text.slice(0, end), false);
+    first ??= end > 60 ? growing.node.firstChild : null;
+    if (first && growing.node.firstChild !== first) moved.push(end);
+  }
+  growing.update(text, true);
+  return [whole.node.innerHTML === growing.node.innerHTML, moved.length];
+}
+"""
+
+
+async def test_text_that_grows_ends_like_text_that_comes_whole(
+    open_page: OpenPage,
+) -> None:
+    page = await open_page(path="/blank")
+    text = (
+        "# Title\n\nFirst *paragraph* of the answer, long enough to be settled.\n\n"
+        "- one\n\n- two\n  continued\n\n1. a\n2. b\n\n> quote\nlazy\n\n"
+        "|a|b|\n|-|-|\n|1|2|\n\nTitle\n---\n\n```ios\nip route\n\nend\n```\n"
+        "    code\n\nSee [docs].\n\n[docs]: https://docs.example/a\n"
+    )
+
+    is_equal, moved = await page.evaluate(PIECES, text)
+
+    assert is_equal
+    assert moved == 0
