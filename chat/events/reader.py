@@ -62,8 +62,8 @@ async def follow(
                 continue
             if not await feed.wait(seq, settings.HEARTBEAT_SECONDS):
                 state = await in_orm_thread(state_of)(address, seq)
-                if state.is_over and state.seq > seq:
-                    # Its last events never reached the log.
+                if state.is_over:
+                    # Its last events never reached the log, or not this cursor's.
                     yield Batch(_after(state.entries, seq), is_last=True)
                     return
                 yield Heartbeat(state.status)
