@@ -23,6 +23,7 @@ class SecretForm(_Base):
     """Left empty, the stored secret stays; what no key of ours opens stays as well."""
 
     secret: ClassVar[str]
+    secret_label: ClassVar[str]
 
     new_secret = forms.CharField(
         required=False,
@@ -32,11 +33,10 @@ class SecretForm(_Base):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        name = self.instance._meta.get_field(self.secret).verbose_name
         field, forget = self.fields["new_secret"], self.fields["forget_secret"]
-        field.label = name[0].upper() + name[1:]
+        field.label = self.secret_label[0].upper() + self.secret_label[1:]
         field.help_text = told_of(getattr(self.instance, self.secret))
-        forget.label = f"Forget the stored {name}"
+        forget.label = f"Forget the stored {self.secret_label}"
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -14,6 +14,10 @@ from llmconfig.models import LLMConfig
 
 class LLMConfigForm(SecretForm):
     secret = "api_key"
+    secret_label = "API key"
+
+    class Meta:
+        labels = {"base_url": "Base URL"}
 
     def clean_base_url(self) -> str:
         return check_address(self.cleaned_data["base_url"])

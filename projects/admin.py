@@ -20,6 +20,7 @@ from projects.models import Membership, Project, Server
 
 class ServerForm(SecretForm):
     secret = "password"
+    secret_label = "password"
 
     # Names without a dot are usual in labs; the model's own check refuses them.
     url = forms.CharField(
