@@ -146,6 +146,9 @@ def wrong_interface_address(scene: Scene) -> Planted | None:
 
 
 def _used_route(router: Node, address: IPv4Address) -> StaticRoute | None:
+    """None where the address is on a cable of the router: no route is used."""
+    if any(address in cable.network for _, cable in router.addresses()):
+        return None
     matching = [r for r in router_of(router).routes if address in r.network]
     return max(matching, key=lambda r: r.network.prefixlen, default=None)
 
