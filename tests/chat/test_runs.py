@@ -25,7 +25,7 @@ from chat.runs import (
 from copilot_site.lib.errors import NotFound
 from llmconfig.selection import LLMNotConfigured
 from projects.models import Membership, Project, Role, Server
-from tests.chat.support import claimed, db, kinds, logged, make_run, make_session
+from tests.chat.support import claimed, db, kinds, logged, make_run
 from tests.conftest import OTHER_LAB_ID, Valkey
 
 pytestmark = [pytest.mark.database, pytest.mark.needs("valkey")]
@@ -136,9 +136,7 @@ def test_an_interrupting_message_stops_the_active_run_and_waits(
 ) -> None:
     active = claimed(make_run(session))
 
-    run = ask(
-        lab, alice, session_id=session.thread_id, multitask_strategy="interrupt"
-    )
+    run = ask(lab, alice, session_id=session.thread_id, multitask_strategy="interrupt")
 
     active.refresh_from_db()
     assert (active.status, active.reason) == (Status.STOPPING, "interrupted")
@@ -150,9 +148,7 @@ def test_an_interrupting_message_takes_a_queued_runs_place(
 ) -> None:
     queued = make_run(session)
 
-    run = ask(
-        lab, alice, session_id=session.thread_id, multitask_strategy="interrupt"
-    )
+    run = ask(lab, alice, session_id=session.thread_id, multitask_strategy="interrupt")
 
     queued.refresh_from_db()
     run.refresh_from_db()

@@ -235,7 +235,7 @@ async def test_our_wire_format_is_the_real_layers(address: RunAddress) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [None, "", ".", "1", "1.", ".1", "-1.2", "1.-2", "1.2.3", "a.1", "1.b", "²." "1"]
+    [None, "", ".", "1", "1.", ".1", "-1.2", "1.-2", "1.2.3", "a.1", "1.b", "².1"]
     + ["1" * 30 + ".1", " 1.2", "1.2 "],
 )
 def test_what_is_no_cursor_is_none(text: str | None) -> None:

@@ -145,7 +145,6 @@ def test_a_beat_makes_a_dead_worker_alive_and_fails_without_its_row(
     assert not worker.beat()
 
 
-
 def test_of_two_ends_at_once_one_wins(run: Run) -> None:
     run.claim(make_worker())
 
