@@ -119,7 +119,7 @@ TEMPLATES = [
         },
     }
 ]
-STATIC_URL = "static/"
+STATIC_URL = f"{FORCE_SCRIPT_NAME or ''}/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Served from their sources: a fresh clone needs no collecting step.

@@ -32,7 +32,7 @@ class Server(models.Model):
         PER_USER = "per_user", "GNS3 decides, each user's own account acts"
 
     name = models.CharField(max_length=100, unique=True)
-    url = models.URLField(max_length=500)
+    url = models.CharField(max_length=500)
     access = models.CharField(
         max_length=16, choices=Access, default=Access.SERVICE, db_default="service"
     )

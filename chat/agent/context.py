@@ -24,7 +24,7 @@ from llmconfig.selection import ModelChoice, choose_config
 from projects.connections import client_for
 from projects.consoles import ConsoleBusy, in_process_lock
 from projects.gns3.client import Gns3Client
-from projects.models import Project
+from projects.models import Project, Role
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,7 @@ class RunContext:
     messages: list[AnyMessage]
     project: Project | None
     client: Gns3Client | None
+    may_change: bool
 
 
 def load_context(run: Run) -> RunContext:
@@ -52,6 +53,7 @@ def load_context(run: Run) -> RunContext:
     else:
         choice = choose_config(user=run.session.user)
     project = run.session.project
+    role = project.role_of(run.session.user) if project else None
     return RunContext(
         choice=choice,
         model=chat_client(
@@ -60,6 +62,7 @@ def load_context(run: Run) -> RunContext:
         messages=window_of(run),
         project=project,
         client=client_for(project.server) if project else None,
+        may_change=role is not None and role.includes(Role.ENGINEER),
     )
 
 

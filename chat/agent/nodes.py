@@ -62,7 +62,7 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     tools = [] if is_last else [tool.schema() for tool in context.tools.values()]
     prompt: list[AnyMessage] = [SystemMessage(await context.system_prompt())]
     message_id = await journal.model_started()
-    assembler = Assembler()
+    assembler = Assembler(taken=call_ids(state["messages"]))
     try:
         messages = prompt + state["messages"]
         async for delta in ask(model, messages, tools, on_status=journal.status):
@@ -78,7 +78,7 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         # A stream that ends without a reason was cut: no tool of it may run.
         if not answer.finish_reason:
             raise ModelStreamCut
-        answer.calls = [call for call in answer.calls if call.name]
+        answer.settle()
     except asyncio.CancelledError:
         await asyncio.shield(
             journal.model_failed(message_id, assembler.answer, "stopped")
@@ -133,6 +133,8 @@ async def _execute(call: CallRequest, context: Context) -> ToolResult:
                 f"There is no tool “{call.name}”. Tools: {', '.join(context.tools)}."
             )
         arguments = call.parsed()
+        if arguments is not None and not context.may_change:
+            _check_is_read(tool, arguments)
         if arguments is None:
             raise ToolFailed(
                 "The arguments are not a JSON object, so nothing was run. "
@@ -150,6 +152,14 @@ async def _execute(call: CallRequest, context: Context) -> ToolResult:
         text = "The tool failed unexpectedly. The operator finds it in the log."
         return ToolResult(as_json({"error": text}), is_error=True)
     return ToolResult(tool.render(value, context.output_limit), is_error=False)
+
+
+def _check_is_read(tool: Tool[Any], arguments: dict[str, Any]) -> None:
+    if tool.effect(arguments) != Effect.READ:
+        raise ToolFailed(
+            "Nothing was changed: the person who asks has no right to change this lab. "
+            "Someone with the role engineer in this project can."
+        )
 
 
 def enter(state: State) -> Literal["model", "gate"]:
@@ -195,6 +205,16 @@ def open_calls(messages: list[AnyMessage]) -> list[dict[str, Any]]:
         else:
             return []
     return []
+
+
+def call_ids(messages: list[AnyMessage]) -> list[str]:
+    """Of all calls so far; no later call may have one of them."""
+    return [
+        call["id"] or ""
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    ]
 
 
 def _request(call: dict[str, Any], context: Context) -> CallRequest:

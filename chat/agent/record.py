@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.agent.state import ToolResult
+from chat.agent.tools import TOOLS
 from chat.agent.translate import Answer, CallRequest
 from chat.events.vocabulary import (
     MessageStored,
@@ -155,6 +156,7 @@ class RunRecord:
                     name=call.name,
                     arguments=call.arguments,
                     extra=call.extra,
+                    effect=_effect_of(call),
                     attempt=self.run.attempt,
                 )
                 for position, call in enumerate(answer.calls)
@@ -261,7 +263,10 @@ class RunRecord:
                 name=row.name,
                 tool_call_id=row.call_id,
                 content=result.output,
-                metadata={"is_error": True} if result.is_error else {},
+                metadata={
+                    "elapsed_ms": elapsed,
+                    **({"is_error": True} if result.is_error else {}),
+                },
                 created_at=now,
             )
             row.status = (
@@ -325,6 +330,12 @@ class RunRecord:
         )
         if rows.update(**fields) != 1:
             raise LeaseLost
+
+
+def _effect_of(call: CallRequest) -> str:
+    """Empty for what cannot run: an unknown tool, arguments that do not parse."""
+    tool, arguments = TOOLS.get(call.name), call.parsed()
+    return "" if tool is None or arguments is None else tool.effect(arguments)
 
 
 def start_llm_call(

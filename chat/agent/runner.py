@@ -164,6 +164,7 @@ class Execution:
                         tools=TOOLS,
                         system_prompt=system_prompt(context, lab),
                         step_limit=settings.STEP_LIMIT,
+                        may_change=context.may_change,
                         output_limit=settings.TOOL_OUTPUT_LENGTH,
                     ),
                     durability="async",

@@ -4,20 +4,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('llmconfig', '0001_initial'),
+        ("llmconfig", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='llmconfig',
-            name='redacts',
-            field=models.BooleanField(default=True, help_text='Mask passwords and keys in device output before it leaves the site.', verbose_name='mask secrets'),
+            model_name="llmconfig",
+            name="redacts",
+            field=models.BooleanField(
+                default=True,
+                help_text="Mask passwords and keys in device output before it leaves the site.",
+                verbose_name="mask secrets",
+            ),
         ),
         migrations.AddField(
-            model_name='llmconfig',
-            name='sends_reasoning',
-            field=models.BooleanField(default=False, help_text="Send the model's own reasoning back to it; some demand it."),
+            model_name="llmconfig",
+            name="sends_reasoning",
+            field=models.BooleanField(
+                default=False,
+                help_text="Send the model's own reasoning back to it; some demand it.",
+            ),
         ),
     ]

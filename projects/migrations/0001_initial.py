@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("name", models.CharField(max_length=100, unique=True)),
-                ("url", models.URLField(max_length=500)),
+                ("url", models.CharField(max_length=500)),
                 (
                     "access",
                     models.CharField(

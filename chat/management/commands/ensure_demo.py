@@ -63,20 +63,16 @@ def _ensure_server() -> None:
     """The address and account come from the environment at each start."""
     if settings.GNS3_URL:
         Server.objects.filter(name=SIMULATED).update(is_enabled=False)
+        account = {
+            "username": settings.GNS3_USERNAME,
+            "password": settings.GNS3_PASSWORD,
+            "is_enabled": True,
+        }
+        # Found by its address: an operator may have named it otherwise.
         Server.objects.update_or_create(
-            name="GNS3",
-            defaults={
-                "url": settings.GNS3_URL.rstrip("/"),
-                "username": settings.GNS3_USERNAME,
-                "password": settings.GNS3_PASSWORD,
-                "is_enabled": True,
-            },
-            create_defaults={
-                "url": settings.GNS3_URL.rstrip("/"),
-                "username": settings.GNS3_USERNAME,
-                "password": settings.GNS3_PASSWORD,
-                "default_role": Role.ENGINEER,
-            },
+            url=settings.GNS3_URL.rstrip("/"),
+            defaults=account,
+            create_defaults={**account, "name": "GNS3", "default_role": Role.ENGINEER},
         )
     elif settings.DEMOLAB_URL:
         Server.objects.update_or_create(

@@ -12,10 +12,12 @@ from typing import Any
 
 import httpx
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from projects.demolab.faults import FAULTS
 from projects.demolab.lab import Config
 from projects.demolab.server import PortInUse, serve
+from projects.models import Server
 
 DEFAULT_URL = "http://127.0.0.1:8001"
 DEFAULT_CREDENTIAL = "admin"
@@ -40,8 +42,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--url",
-            default=os.environ.get("DEMOLAB_URL", DEFAULT_URL),
-            help="the running lab (default: DEMOLAB_URL or %(default)s)",
+            help="the running lab (default: DEMOLAB_URL, or the one of make run)",
         )
         parser.add_argument("--host", default="127.0.0.1", help="address to serve on")
         parser.add_argument("--port", type=int, default=8001, help="port to serve on")
@@ -99,10 +100,14 @@ class Command(BaseCommand):
             await running.stop()
 
     def _ask(
-        self, url: str, method: str, path: str, data: dict[str, Any] | None = None
+        self,
+        url: str | None,
+        method: str,
+        path: str,
+        data: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        password = os.environ.get("DEMOLAB_PASSWORD") or DEFAULT_CREDENTIAL
-        login = {"username": _username(), "password": password}
+        url, username, password = _running_lab(url)
+        login = {"username": username, "password": password}
         try:
             with httpx.Client(base_url=url, timeout=30.0) as client:
                 version = client.get("/v3/version")
@@ -130,11 +135,12 @@ class Command(BaseCommand):
         return found
 
     def _show(self, truth: dict[str, Any], options: dict[str, Any]) -> None:
+        url, _, _ = _running_lab(options["url"])
         if not truth.get("question"):
-            self.stdout.write(f"The simulated lab at {options['url']} has no question.")
+            self.stdout.write(f"The simulated lab at {url} has no question.")
             return
         made = "the default lab" if truth["seed"] is None else f"seed {truth['seed']}"
-        self.stdout.write(f"Simulated lab at {options['url']} ({made}).")
+        self.stdout.write(f"Simulated lab at {url} ({made}).")
         self.stdout.write(f"Ask: {truth['question']}")
         if options["reveal"]:
             self.stdout.write(
@@ -145,6 +151,21 @@ class Command(BaseCommand):
 
 def _username() -> str:
     return os.environ.get("DEMOLAB_USERNAME") or DEFAULT_CREDENTIAL
+
+
+def _running_lab(url: str | None) -> tuple[str, str, str]:
+    """Address and account: as given, else by the environment, else as stored."""
+    password = os.environ.get("DEMOLAB_PASSWORD") or DEFAULT_CREDENTIAL
+    given = url or os.environ.get("DEMOLAB_URL")
+    if given:
+        return given, _username(), password
+    try:
+        server = Server.objects.filter(is_simulated=True, is_enabled=True).first()
+    except DatabaseError:
+        server = None
+    if server is None:
+        return DEFAULT_URL, _username(), password
+    return server.url, server.username, server.password
 
 
 def _is_loopback(host: str) -> bool:
