@@ -22,7 +22,9 @@ def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
     graph.add_node("model", call_model)
     graph.add_node("gate", gate)
     graph.add_node("tool", run_tool, input_schema=ToolInput)
-    graph.add_conditional_edges(START, enter, ["model", "gate"])
+    graph.add_conditional_edges(
+        START, enter, {"model": "model", "gate": "gate", "end": END}
+    )
     graph.add_conditional_edges("model", after_model, {"gate": "gate", "end": END})
     graph.add_conditional_edges("gate", after_gate, ["tool", "model"])
     graph.add_edge("tool", "model")

@@ -162,9 +162,12 @@ def _check_is_read(tool: Tool[Any], arguments: dict[str, Any]) -> None:
         )
 
 
-def enter(state: State) -> Literal["model", "gate"]:
-    """After a takeover the run goes on where its rows end."""
-    return "gate" if open_calls(state["messages"]) else "model"
+def enter(state: State) -> Literal["model", "gate", "end"]:
+    """After a takeover the run goes on where its rows end: maybe with its answer."""
+    messages = state["messages"]
+    if open_calls(messages):
+        return "gate"
+    return "end" if messages and isinstance(messages[-1], AIMessage) else "model"
 
 
 def after_model(state: State) -> Literal["gate", "end"]:

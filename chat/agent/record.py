@@ -301,18 +301,21 @@ class RunRecord:
             self._place = last.sequence + last.calls.count()
         return discarded
 
-    def unknown_outcomes(self, changes: set[str]) -> None:
-        """A change that a dead worker began is never repeated blindly."""
+    def unknown_outcomes(self, changes: set[str]) -> list[ToolEnded]:
+        """A change that a dead worker began is never repeated blindly; what to tell."""
         text = (
             "The worker died while this ran: its outcome is unknown. "
             "Look at the present state before you do it again."
         )
+        ended = []
         for call in self._calls.values():
             started = call.status == ToolCall.Status.RUNNING and call.result is None
             if started and call.call_id in changes:
                 self._finish_call(call, ToolResult(text, is_error=True), 0)
                 call.status = ToolCall.Status.UNKNOWN
                 call.save(update_fields=["status"])
+                ended.append(ToolEnded(call.name, call.call_id, text, "error", 0))
+        return ended
 
     def open_requests(self) -> list[CallRequest]:
         """Calls without a result."""

@@ -115,7 +115,8 @@ class Execution:
             changes = {
                 call.id for call in record.open_requests() if is_change(call, TOOLS)
             }
-            await in_orm_thread(record.unknown_outcomes)(changes)
+            for ended in await in_orm_thread(record.unknown_outcomes)(changes):
+                log.put(ended)
             context = await in_orm_thread(load_context)(run)
         question = await in_orm_thread(_question)(run)
         if log.seq <= 1:
