@@ -68,8 +68,8 @@ class Context:
     tools: dict[str, Tool[Any]]
     system_prompt: Callable[[], Awaitable[str]]
     step_limit: int
-    may_change: bool
     output_limit: int
+    may_change: bool = False
     tool_seconds: float = 180.0
     # Changes of one step run in the order in which the model wrote them.
     turns: dict[str, Any] = field(default_factory=dict)
