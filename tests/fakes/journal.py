@@ -1,0 +1,57 @@
+"""A journal that remembers what the graph reported, without rows or events."""
+
+from typing import Any
+
+from chat.agent.state import ToolResult
+from chat.agent.translate import Answer, CallRequest
+
+
+class MemoryJournal:
+    def __init__(self, stored: dict[str, ToolResult] | None = None) -> None:
+        self.stored = stored or {}
+        self.reports: list[tuple[str, Any]] = []
+        self.answers: list[Answer] = []
+        self.results: dict[str, ToolResult] = {}
+        self.texts: list[str] = []
+        self._raw: dict[str, str] = {}
+        self._number = 0
+
+    async def model_started(self) -> str:
+        self._number += 1
+        return f"m{self._number}"
+
+    def text(self, message_id: str, piece: str) -> None:
+        self.texts.append(piece)
+
+    def reasoning(self, message_id: str, piece: str) -> None:
+        self.reports.append(("reasoning", piece))
+
+    def call_written(
+        self, message_id: str, call: CallRequest, *, is_complete: bool
+    ) -> None:
+        if is_complete:
+            self.reports.append(("complete", call.id))
+
+    async def model_finished(self, message_id: str, answer: Answer) -> None:
+        self.answers.append(answer)
+        self._raw.update({call.id: call.arguments for call in answer.calls})
+
+    async def model_failed(self, message_id: str, answer: Answer, code: str) -> None:
+        self.reports.append(("model_failed", code))
+        self.answers.append(answer)
+
+    async def tool_started(self, call: CallRequest) -> ToolResult | None:
+        if call.id in self.stored:
+            return self.stored[call.id]
+        self.reports.append(("started", call.id))
+        return None
+
+    async def tool_finished(self, call: CallRequest, result: ToolResult) -> None:
+        self.reports.append(("finished", call.id))
+        self.results[call.id] = result
+
+    def raw_arguments(self, call_id: str) -> str:
+        return self._raw[call_id]
+
+    def status(self, status: str, text: str) -> None:
+        self.reports.append(("status", status))
