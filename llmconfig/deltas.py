@@ -4,12 +4,15 @@ Servers differ in what they leave out, repeat or set to null. All of that ends h
 what is not of the expected kind is as if it were not there.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 HIGH = ("\ud800", "\udbff")
 LOW = ("\udc00", "\udfff")
+# Larger numbers are no counts of tokens, and no column holds them.
+_MOST_TOKENS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,14 @@ class Usage:
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return self.input_tokens + self.output_tokens
+
+    def updated(self, newer: "Usage") -> "Usage":
+        """The last report counts, as some are running totals; unknown tells nothing."""
+        read, written = newer.input_tokens, newer.output_tokens
+        return Usage(
+            self.input_tokens if read is None else read,
+            self.output_tokens if written is None else written,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +57,14 @@ class Delta:
     calls: list[CallPart] = field(default_factory=list)
     finish_reason: str = ""
     usage: Usage | None = None
+    # A whole message at once, not what is new since the last piece.
+    is_whole: bool = False
 
     def is_text_only(self) -> bool:
         return not (self.reasoning or self.calls or self.finish_reason or self.usage)
+
+    def says_something(self) -> bool:
+        return bool(self.text or self.reasoning or self.calls)
 
 
 def delta_of(payload: dict[str, Any]) -> Delta:
@@ -58,18 +74,40 @@ def delta_of(payload: dict[str, Any]) -> Delta:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return delta
     choice = choices[0]
-    # A server that ignores stream=true sends a whole message instead.
-    body = choice.get("delta") or choice.get("message") or {}
+    body = choice.get("delta")
+    if body is None and "message" in choice:
+        # A server that ignores stream=true, or repeats the whole answer at its end.
+        body, delta.is_whole = choice["message"], True
     if isinstance(body, dict):
-        delta.text = text_of(body.get("content")) or _text(body.get("refusal"))
-        delta.reasoning = _text(body.get("reasoning_content")) or _text(
-            body.get("reasoning")
+        content = body.get("content")
+        delta.text = text_of(content) or _text(body.get("refusal"))
+        delta.reasoning = (
+            _text(body.get("reasoning_content"))
+            or _text(body.get("reasoning"))
+            or _thinking_of(content)
         )
         delta.calls = list(_calls(body.get("tool_calls")))
+        if not delta.calls and isinstance(old := body.get("function_call"), dict):
+            delta.calls = list(_calls([{"index": 0, "function": old}]))
     delta.finish_reason = _text(choice.get("finish_reason"))
     if delta.usage is None:
         delta.usage = _usage(choice.get("usage"))
     return delta
+
+
+def error_of(payload: dict[str, Any]) -> object:
+    """What a chunk reports to have gone wrong; falsy if it is one of an answer."""
+    if payload.get("error"):
+        return payload["error"]
+    if payload.get("choices"):
+        choice = payload["choices"][0] if isinstance(payload["choices"], list) else None
+        if not isinstance(choice, dict):
+            return None
+        is_failed = choice.get("finish_reason") == "error"
+        return choice.get("error") or ("finish_reason: error" if is_failed else None)
+    is_error = "error" in (payload.get("object"), payload.get("type"))
+    says = payload.get("message") or payload.get("detail")
+    return payload if is_error or ("choices" not in payload and says) else None
 
 
 def text_of(content: object) -> str:
@@ -83,6 +121,17 @@ def text_of(content: object) -> str:
         for part in content
         if isinstance(part, str)
         or (isinstance(part, dict) and part.get("type") == "text")
+    )
+
+
+def _thinking_of(content: object) -> str:
+    """Reasoning among the parts of a text, as Mistral's models send it."""
+    if not isinstance(content, list):
+        return ""
+    return "".join(
+        text_of(part.get("thinking"))
+        for part in content
+        if isinstance(part, dict) and part.get("type") == "thinking"
     )
 
 
@@ -110,11 +159,16 @@ class TextCleaner:
     def clean(self, text: str) -> str:
         if self._half:
             text, self._half = self._half + text, ""
-        if text.isascii():
+        if not text or text.isascii():
             return text.replace("\x00", "") if "\x00" in text else text
         if HIGH[0] <= text[-1] <= HIGH[1]:
             self._half, text = text[-1], text[:-1]
         return whole(text)
+
+    def finish(self) -> str:
+        """What a half that nothing followed has become."""
+        text, self._half = whole(self._half), ""
+        return text
 
 
 def whole(text: str) -> str:
@@ -126,6 +180,17 @@ def whole(text: str) -> str:
         data = text.encode("utf-16-le", "surrogatepass")
         text = data.decode("utf-16-le", "replace")
     return text
+
+
+def storable(value: Any) -> Any:
+    """JSON of any shape with all its texts whole."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {whole(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    return value
 
 
 def _text(value: object) -> str:
@@ -141,38 +206,48 @@ def _calls(parts: object) -> Iterable[CallPart]:
         function = part.get("function")
         function = function if isinstance(function, dict) else {}
         index = part.get("index")
-        arguments = function.get("arguments")
+        extra = _unknown(part, "index", "id", "type", "function")
+        if inner := _unknown(function, "name", "arguments"):
+            extra["function"] = inner
         yield CallPart(
             index=index if isinstance(index, int) else None,
-            id=_text(part.get("id")),
-            name=_text(function.get("name")),
-            arguments=_arguments(arguments),
-            extra={
-                key: value
-                for key, value in part.items()
-                if key not in ("index", "id", "type", "function") and value is not None
-            },
+            id=whole(_text(part.get("id"))),
+            name=whole(_text(function.get("name"))),
+            arguments=_arguments(function.get("arguments")),
+            extra=extra,
         )
 
 
-def _arguments(value: object) -> str:
-    """As text; some servers send the object itself."""
-    if isinstance(value, dict):
-        import orjson
+def _unknown(fields: dict[str, Any], *known: str) -> dict[str, Any]:
+    return {
+        key: storable(value)
+        for key, value in fields.items()
+        if key not in known and value is not None
+    }
 
-        return orjson.dumps(value).decode()
-    return _text(value)
+
+def _arguments(value: object) -> str:
+    """As text; some servers send the object itself, or what is no object at all."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(storable(value), ensure_ascii=False)
 
 
 def _usage(value: object) -> Usage | None:
     if not isinstance(value, dict):
         return None
-    read, written = value.get("prompt_tokens"), value.get("completion_tokens")
-    usage = Usage(_count(read), _count(written))
-    return None if usage == Usage() else usage
+    read = value.get("prompt_tokens", value.get("input_tokens"))
+    written = value.get("completion_tokens", value.get("output_tokens"))
+    # No request is without tokens: 0 says that nobody has counted.
+    usage = Usage(_count(read) or None, _count(written))
+    if usage.input_tokens is None and not usage.output_tokens:
+        return None
+    return usage
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value
+    return value if 0 <= value <= _MOST_TOKENS else None

@@ -5,32 +5,29 @@ and drops what it does not know; and it spends most of its time on building obje
 """
 
 import asyncio
-import json
 import logging
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 import httpx
 import openai
-import orjson
 from langchain_core.messages import AnyMessage
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
-from llmconfig.deltas import Delta, TextCleaner, delta_of, merged, whole
+from llmconfig.answer_reader import AnswerReader
+from llmconfig.deltas import Delta
 from llmconfig.errors import (
-    ModelBadAnswer,
     ModelError,
     ModelRateLimited,
     ModelRefused,
     ModelStalled,
     ModelStreamCut,
-    ModelStreamFailed,
     ModelUnreachable,
 )
-from llmconfig.payload import Redact, chat_messages
-from llmconfig.provider_errors import error_text, in_band, of_status
-from llmconfig.sse import EventTooLarge, SSEDecoder
+from llmconfig.payload import REASONING, Redact, chat_messages
+from llmconfig.provider_errors import error_text, of_status
 from llmconfig.streaming import OnStatus, ignore_status
 
 logger = logging.getLogger(__name__)
@@ -41,6 +38,8 @@ _BACKOFF = (0.5, 1.5)
 _OPTIONAL = ("stream_options", "max_completion_tokens", "max_tokens", "temperature")
 # What servers have refused, by address and model: asked once, not in each request.
 _refused: dict[tuple[str, str], set[str]] = {}
+# Whether they want the model's reasoning back, where they have contradicted a config.
+_wants_reasoning: dict[tuple[str, str], bool] = {}
 
 
 class OpenAIModel(ChatOpenAI):
@@ -49,6 +48,10 @@ class OpenAIModel(ChatOpenAI):
     sends_reasoning: bool = False
     first_token_seconds: float = 120.0
     stall_seconds: float = 60.0
+    # For servers that say nothing, but say by comments that they are alive.
+    keep_alive_seconds: float = 300.0
+    # After the reason for the end only usage may follow.
+    end_seconds: float = 5.0
     _redact: Redact = PrivateAttr(default=str)
 
     def redacting(self, redact: Redact) -> "OpenAIModel":
@@ -64,109 +67,99 @@ class OpenAIModel(ChatOpenAI):
         on_status: OnStatus = ignore_status,
     ) -> AsyncGenerator[Delta, None]:
         """The answer piece by piece. Raises ModelError, never a provider's own text."""
-        body = self._body(messages, tools)
-        for attempt in range(_RETRIES + 1):
+        retries, has_said = 0, False
+        while True:
             try:
-                async for delta in self._once(body):
-                    attempt = _RETRIES
+                async for delta in self._once(messages, tools):
+                    has_said = has_said or delta.says_something()
                     yield delta
                 return
+            except _Adapted:
+                # Each time one setting fewer, so this ends.
+                continue
             except ModelError as error:
-                wait = self._wait_before_retry(error, attempt)
+                wait = None if has_said else _wait_before_retry(error, retries)
                 if wait is None:
                     raise
-                on_status("waiting_for_model", f"{error} Trying again in {wait:.0f} s.")
-                await asyncio.sleep(wait)
+                reason = str(error).partition(". ")[0]
+            retries += 1
+            text = f"{reason}. Trying again in {math.ceil(wait)} s."
+            on_status("waiting_for_model", text)
+            await asyncio.sleep(wait)
 
-    def _wait_before_retry(self, error: ModelError, attempt: int) -> float | None:
-        """Seconds; None when there is no point, or it would take too long."""
-        if attempt >= _RETRIES:
-            return None
-        match error:
-            case ModelRateLimited():
-                wait = 2.0 if error.seconds is None else error.seconds
-                return wait if wait <= _LONGEST_WAIT else None
-            case ModelUnreachable():
-                return _BACKOFF[attempt]
-            case _Adapted():
-                return 0.0
-        return None
-
-    async def _once(self, body: dict[str, Any]) -> AsyncIterator[Delta]:
-        adapted = self._without_refused(body)
+    async def _once(
+        self, messages: Sequence[AnyMessage], tools: Sequence[dict[str, Any]]
+    ) -> AsyncIterator[Delta]:
+        body = self._body(messages, tools)
+        started = asyncio.get_running_loop().time()
+        # The reading below sets narrower limits; httpx's own would be taken for a cut.
+        limit = httpx.Timeout(self.keep_alive_seconds, connect=10.0, pool=10.0)
+        stream = self.async_client.with_streaming_response.create(**body, timeout=limit)
         try:
-            stream = self.async_client.with_streaming_response.create(**adapted)
             async with asyncio.timeout(self.first_token_seconds):
                 response = await stream.__aenter__()
         except openai.APIStatusError as error:
-            raise self._explained(error, adapted) from None
-        except (openai.APIConnectionError, TimeoutError):
+            raise self._explained(error, body) from None
+        except TimeoutError:
+            raise _TooSlow(self.first_token_seconds) from None
+        except openai.APIConnectionError:
             raise ModelUnreachable from None
         try:
-            async for delta in self._read(response.http_response):
+            async for delta in self._read(response.http_response, started):
                 yield delta
         finally:
             await stream.__aexit__(None, None, None)
 
-    async def _read(self, response: httpx.Response) -> AsyncIterator[Delta]:
+    async def _read(
+        self, response: httpx.Response, started: float
+    ) -> AsyncIterator[Delta]:
         kind = response.headers.get("content-type", "")
-        if "json" in kind and "event-stream" not in kind:
-            yield _whole_answer(await self._all(response))
-            return
-        decoder, cleaner = SSEDecoder(), TextCleaner()
-        seconds, is_first = self.first_token_seconds, True
+        reader = AnswerReader(is_stream="event-stream" in kind)
+        clock = asyncio.get_running_loop().time
+        read_at = heard_at = started
+        has_said = False
         chunks = aiter(response.aiter_bytes())
-        while True:
+        while not reader.is_over:
+            quiet = self.stall_seconds if has_said else self.first_token_seconds
+            deadline = min(read_at + quiet, heard_at + self.keep_alive_seconds)
+            if reader.has_reason:
+                deadline = heard_at + self.end_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout_at(deadline):
                     data = await anext(chunks)
             except StopAsyncIteration:
-                payloads, is_end = decoder.finish(), True
-            except TimeoutError:
+                deltas = reader.finish()
+            except (TimeoutError, httpx.TimeoutException):
+                if reader.has_reason:
+                    return
+                if not has_said:
+                    raise _TooSlow(clock() - started) from None
                 raise ModelStalled from None
-            except (httpx.TransportError, openai.APIError, OSError):
+            except (httpx.RequestError, openai.APIError, OSError):
+                if reader.has_reason:
+                    return
                 raise ModelStreamCut from None
             else:
-                is_end = False
-                try:
-                    payloads = decoder.feed(data)
-                except EventTooLarge:
-                    raise ModelBadAnswer from None
-            seconds = self.stall_seconds
-            deltas, ending = _deltas(payloads, is_end=is_end)
+                deltas = reader.feed(data)
+            read_at = clock()
+            if deltas:
+                heard_at = read_at
             for delta in deltas:
-                is_first = False
-                if delta.text:
-                    delta.text = cleaner.clean(delta.text)
-                if delta.reasoning:
-                    delta.reasoning = whole(delta.reasoning)
+                has_said = has_said or delta.says_something()
                 yield delta
-            match ending:
-                case _Done():
-                    return
-                case Exception():
-                    raise ending
-            if is_end:
-                if is_first:
-                    raise ModelStreamCut if "event-stream" in kind else ModelBadAnswer
-                return
-
-    async def _all(self, response: httpx.Response) -> bytes:
-        try:
-            async with asyncio.timeout(self.first_token_seconds):
-                return await response.aread()
-        except (TimeoutError, httpx.TransportError):
-            raise ModelStreamCut from None
+        if reader.failure is not None:
+            raise reader.failure
 
     # --- The request -----------------------------------------------------------
 
     def _body(
         self, messages: Sequence[AnyMessage], tools: Sequence[dict[str, Any]]
     ) -> dict[str, Any]:
+        sends_reasoning = _wants_reasoning.get(self._place(), self.sends_reasoning)
         body: dict[str, Any] = {
             "model": self.model_name,
             "messages": chat_messages(
-                messages, sends_reasoning=self.sends_reasoning, redact=self._redact
+                messages, sends_reasoning=sends_reasoning, redact=self._redact
             ),
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -177,7 +170,7 @@ class OpenAIModel(ChatOpenAI):
             body["temperature"] = self.temperature
         if self.max_tokens is not None:
             body["max_tokens"] = self.max_tokens
-        return body
+        return self._without_refused(body)
 
     def _place(self) -> tuple[str, str]:
         return (str(self.openai_api_base), self.model_name)
@@ -199,10 +192,16 @@ class OpenAIModel(ChatOpenAI):
         return known
 
     def _adapt(self, text: str, body: dict[str, Any]) -> ModelError | None:
-        """Leave out from now on what the server names as unknown to it."""
+        """Do without, from now on, what the server names as unknown to it."""
+        place = self._place()
+        if REASONING in text and place not in _wants_reasoning:
+            # Some models demand their reasoning back, others refuse it.
+            is_sent = any(REASONING in message for message in body["messages"])
+            _wants_reasoning[place] = not is_sent
+            return _Adapted()
         for name in _OPTIONAL:
             if name in body and name in text:
-                _refused.setdefault(self._place(), set()).add(name)
+                _refused.setdefault(place, set()).add(name)
                 return _Adapted()
         return None
 
@@ -211,47 +210,26 @@ class _Adapted(ModelRefused):
     """The request was refused for a setting that is now left out."""
 
 
-class _Done(Exception):
-    """The provider said [DONE]."""
+class _TooSlow(ModelUnreachable):
+    """It took the request and said nothing; asking again would only take as long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            "The language model's server took the question but said nothing "
+            f"for {seconds:.0f} seconds. It may be overloaded; try again later."
+        )
 
 
-def _deltas(
-    payloads: list[bytes], *, is_end: bool
-) -> tuple[list[Delta], Exception | None]:
-    """What one read has brought, neighbours of text joined, and what ends it."""
-    deltas: list[Delta] = []
-    for payload in payloads:
-        if payload.strip() == b"[DONE]":
-            return merged(deltas), _Done()
-        chunk = _parsed(payload)
-        if chunk is None:
-            # At the end it is the rest of a chunk that was cut off.
-            return merged(deltas), ModelStreamCut() if is_end else ModelStreamFailed()
-        if chunk.get("error"):
-            return merged(deltas), in_band(chunk["error"])
-        deltas.append(delta_of(chunk))
-    return merged(deltas), None
-
-
-def _parsed(payload: bytes) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        # Halves of surrogate pairs are no JSON to orjson; servers cut them so.
-        try:
-            value = json.loads(payload)
-        except (ValueError, RecursionError):
+def _wait_before_retry(error: ModelError, retries: int) -> float | None:
+    """Seconds; None when there is no point, or it would take too long."""
+    if retries >= _RETRIES:
+        return None
+    match error:
+        case ModelRateLimited():
+            wait = 2.0 if error.seconds is None else error.seconds
+            return wait if wait <= _LONGEST_WAIT else None
+        case _TooSlow():
             return None
-    return value if isinstance(value, dict) else {}
-
-
-def _whole_answer(body: bytes) -> Delta:
-    """From a server that does not stream."""
-    value = _parsed(body)
-    if value and value.get("error"):
-        raise in_band(value["error"])
-    if not value or not isinstance(value.get("choices"), list):
-        raise ModelBadAnswer
-    delta = delta_of(value)
-    delta.text = TextCleaner().clean(delta.text) if delta.text else ""
-    return delta
+        case ModelUnreachable() | ModelStreamCut():
+            return _BACKOFF[retries]
+    return None

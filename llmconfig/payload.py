@@ -51,7 +51,7 @@ def chat_messages(
                 if sends_reasoning and (
                     thought := message.additional_kwargs.get(REASONING)
                 ):
-                    turn[REASONING] = thought
+                    turn[REASONING] = redact(thought)
                 if "tool_calls" in turn or turn.get("content"):
                     sent.append(turn)
             case ToolMessage():
@@ -82,12 +82,14 @@ def _assistant(
         seen.add(sent_id)
         open_ids[call_id] = sent_id
         arguments = raw.get(call_id) or orjson.dumps(call["args"]).decode()
+        extra = dict(extras.get(call_id, {}))
+        inner = extra.pop("function", {})
         calls.append(
             {
-                **extras.get(call_id, {}),
+                **extra,
                 "id": sent_id,
                 "type": "function",
-                "function": {"name": call["name"], "arguments": arguments},
+                "function": {**inner, "name": call["name"], "arguments": arguments},
             }
         )
     if calls:

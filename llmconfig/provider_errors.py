@@ -1,5 +1,6 @@
 """A provider's failures → ours. Its own texts are read, never shown."""
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -7,6 +8,7 @@ from email.utils import parsedate_to_datetime
 import openai
 
 from llmconfig.errors import (
+    ModelBadAnswer,
     ModelError,
     ModelKeyRefused,
     ModelNotFound,
@@ -22,19 +24,27 @@ from llmconfig.errors import (
 def of_status(error: openai.APIStatusError) -> ModelError:
     """From the HTTP status, and where one means several things, the text."""
     text = error_text(error)
+    seconds = _retry_after(error.response.headers)
     match error.status_code:
         case 401 | 403:
             return ModelKeyRefused()
         case 402:
             return ModelQuotaUsedUp()
-        case 404:
+        case 404 | 405:
             return ModelNotFound()
         case 429:
             if "insufficient_quota" in text or "billing" in text:
                 return ModelQuotaUsedUp()
-            return ModelRateLimited(_retry_after(error.response.headers))
+            return ModelRateLimited(seconds)
+        case 503 | 529 if seconds is not None:
+            return ModelRateLimited(seconds)
+        case 408:
+            return ModelUnreachable()
         case 413:
             return ModelOverflow()
+        case status if status < 400:
+            # Sent elsewhere: the key does not follow.
+            return ModelBadAnswer()
     # Ollama answers 500 and these words when it has cut the question away.
     if _is_overflow(text) or "no user query" in text:
         return ModelOverflow()
@@ -44,13 +54,20 @@ def of_status(error: openai.APIStatusError) -> ModelError:
 def in_band(error: object) -> ModelError:
     """An error within a stream whose status was 200."""
     text = str(error).lower()
-    code = error.get("code") if isinstance(error, dict) else None
-    if _is_overflow(text):
+    fields = error if isinstance(error, dict) else {}
+    codes = {str(fields.get(key)) for key in ("code", "status", "status_code", "type")}
+    if _is_overflow(text) or "no user query" in text:
         return ModelOverflow()
-    if code in (429, "429", "rate_limit_exceeded") or "rate limit" in text:
+    if "insufficient_quota" in text or "402" in codes:
+        return ModelQuotaUsedUp()
+    if codes & {"429", "rate_limit_exceeded"} or "rate limit" in text:
         return ModelRateLimited()
-    if code in (401, 403, "invalid_api_key"):
+    if codes & {"401", "403", "invalid_api_key", "authentication_error"}:
         return ModelKeyRefused()
+    if codes & {"404", "model_not_found"}:
+        return ModelNotFound()
+    if codes & {"400", "422", "invalid_request_error"}:
+        return ModelRefused()
     return ModelStreamFailed()
 
 
@@ -82,14 +99,18 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds, from either header; a date counts as from now."""
     try:
         if milliseconds := headers.get("retry-after-ms"):
-            return max(0.0, float(milliseconds) / 1000)
+            return _waiting(float(milliseconds) / 1000)
         value = headers.get("retry-after")
         if value is None:
             return None
         try:
-            return max(0.0, float(value))
+            return _waiting(float(value))
         except ValueError:
             moment = parsedate_to_datetime(value)
-            return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+            return _waiting((moment - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def _waiting(seconds: float) -> float | None:
+    return max(0.0, seconds) if math.isfinite(seconds) else None
