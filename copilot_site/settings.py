@@ -8,6 +8,7 @@ from typing import Any
 import environ
 
 from copilot_site.admin_theme import UNFOLD as UNFOLD
+from copilot_site.lib.log_settings import logging_of
 from copilot_site.lib.redis_urls import for_celery, with_database
 from copilot_site.lib.secret_files import read_or_make
 
@@ -128,9 +129,13 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 
 # --- Database ---------------------------------------------------------------
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url(
-        "DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'copilot.sqlite3'}"
-    )
+    "default": env.db_url("DATABASE_URL")
+    if env.str("DATABASE_URL", default="")
+    # Not as an address: a folder's name may hold what addresses give a meaning.
+    else {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(DATA_DIR / "copilot.sqlite3"),
+    }
 }
 IS_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if IS_SQLITE:
@@ -225,29 +230,4 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("zh-hans", "简体中文")]
 USE_I18N = USE_TZ = True
 TIME_ZONE = "UTC"
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
-    },
-    "filters": {"secrets": {"()": "copilot_site.lib.log_filter.SecretFilter"}},
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["secrets"],
-        }
-    },
-    "root": {
-        "handlers": ["console"],
-        "level": env.str("LOG_LEVEL", default="INFO"),
-    },
-    "loggers": {
-        "httpx": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        "daphne": {"level": "WARNING"},
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-    },
-}
+LOGGING = logging_of(env.str("LOG_LEVEL", default="INFO"))

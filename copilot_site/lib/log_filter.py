@@ -18,3 +18,10 @@ class SecretFilter(logging.Filter):
         if record.exc_text:
             record.exc_text = mask(record.exc_text)
         return True
+
+
+class HealthFilter(logging.Filter):
+    """That a part is not up yet is the answer of /healthz, not an error of it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(record, "status_code", None) != 503
