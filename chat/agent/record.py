@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from chat.agent.ledger import end_llm_call, start_llm_call
 from chat.agent.state import ToolResult
 from chat.agent.tools import TOOLS
 from chat.agent.translate import Answer, CallRequest
@@ -339,60 +340,6 @@ def _effect_of(call: CallRequest) -> str:
     """Empty for what cannot run: an unknown tool, arguments that do not parse."""
     tool, arguments = TOOLS.get(call.name), call.parsed()
     return "" if tool is None or arguments is None else tool.effect(arguments)
-
-
-def start_llm_call(
-    run: Run, choice: ModelChoice, operation: LLMCall.Operation
-) -> LLMCall:
-    """On the ledger before it is made, at the prices of now."""
-    session, config = run.session, choice.config
-    return LLMCall.objects.create(
-        run=run,
-        session=session,
-        user=session.user,
-        username=session.user.get_username(),
-        project_id=session.project.project_id if session.project else "",
-        project_name=session.project.name if session.project else "",
-        provider=config.provider if config else "offline",
-        model=choice.model,
-        operation=operation,
-        attempt=run.attempt,
-        input_price=config.input_price if config else None,
-        output_price=config.output_price if config else None,
-    )
-
-
-def end_llm_call(
-    call: LLMCall,
-    status: LLMCall.Status,
-    usage: Usage,
-    *,
-    reason: str = "",
-    error_code: str = "",
-) -> None:
-    """Write what it came to; unknown tokens stay unknown."""
-    call.status = status
-    call.finish_reason = reason
-    call.error_code = error_code
-    call.input_tokens = usage.input_tokens
-    call.output_tokens = usage.output_tokens
-    call.total_tokens = usage.total_tokens
-    call.cost = call.price()
-    call.finished_at = timezone.now()
-    # Not its run or session: those may have been deleted meanwhile.
-    call.save(
-        update_fields=[
-            "status",
-            "finish_reason",
-            "error_code",
-            "input_tokens",
-            "output_tokens",
-            "total_tokens",
-            "cost",
-            "first_token_at",
-            "finished_at",
-        ]
-    )
 
 
 async def keep_saving(record: RunRecord, seconds: float = 1.0) -> None:

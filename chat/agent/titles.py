@@ -9,8 +9,8 @@ from django.db.models.functions import Coalesce
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
+from chat.agent.ledger import end_llm_call, start_llm_call
 from chat.agent.prompts import TITLE
-from chat.agent.record import end_llm_call, start_llm_call
 from chat.agent.translate import Answer, Assembler
 from chat.models import ChatSession, LLMCall, Run
 from copilot_site.lib.orm import in_orm_thread
