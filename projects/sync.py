@@ -48,20 +48,15 @@ async def refresh_project(project: Project) -> Project:
     except (UserFacingError, TimeoutError) as error:
         logger.info("Project %s not refreshed: %s", project.project_id, error)
         return project
-    finally:
-        await client.aclose()
     return await in_orm_thread(_store_one)(project, seen)
 
 
 async def set_opened(project: Project, *, opened: bool) -> Project:
     """Open or close it on its server. Raises Gns3Error."""
     client = client_for(project.server)
-    try:
-        act = client.open_project if opened else client.close_project
-        await act(project.project_id)
-        seen = await client.project(project.project_id)
-    finally:
-        await client.aclose()
+    act = client.open_project if opened else client.close_project
+    await act(project.project_id)
+    seen = await client.project(project.project_id)
     return await in_orm_thread(_store_one)(project, seen)
 
 
@@ -73,8 +68,6 @@ async def _refresh(server: Server) -> str:
     except (UserFacingError, TimeoutError) as error:
         # An empty or missing list proves nothing: what was known stays.
         return str(error) or "The GNS3 server does not answer in time."
-    finally:
-        await client.aclose()
     _listed_at[server.pk] = time.monotonic()
     await in_orm_thread(_store)(server, seen)
     return ""

@@ -23,7 +23,6 @@ from llmconfig.clients import chat_client
 from llmconfig.selection import ModelChoice, choose_config
 from projects.connections import client_for
 from projects.consoles import ConsoleBusy, in_process_lock
-from projects.gns3.client import Gns3Client
 from projects.models import Project, Role
 
 logger = logging.getLogger(__name__)
@@ -42,7 +41,6 @@ class RunContext:
     model: BaseChatModel
     messages: list[AnyMessage]
     project: Project | None
-    client: Gns3Client | None
     may_change: bool
 
 
@@ -61,17 +59,16 @@ def load_context(run: Run) -> RunContext:
         ),
         messages=window_of(run),
         project=project,
-        client=client_for(project.server) if project else None,
         may_change=role is not None and role.includes(Role.ENGINEER),
     )
 
 
 def lab_of(context: RunContext) -> Lab | None:
     """The run's lab; None for a session in no project."""
-    if context.project is None or context.client is None:
+    if context.project is None:
         return None
     return Lab(
-        client=context.client,
+        client=client_for(context.project.server),
         project_id=context.project.project_id,
         is_simulated=context.project.server.is_simulated,
         console_lock=console_lock,

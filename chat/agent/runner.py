@@ -173,8 +173,6 @@ class Execution:
         finally:
             current_lab.reset(lab_token)
             current_model.reset(model_token)
-            if context.client is not None:
-                await context.client.aclose()
 
     def _start_title(
         self, log: RunLog, context: RunContext, question: Message

@@ -83,11 +83,7 @@ async def topology_svg(
 
 
 async def _topology(project: Project) -> Gns3Topology:
-    client = client_for(project.server)
-    try:
-        return await client.topology(project.project_id)
-    finally:
-        await client.aclose()
+    return await client_for(project.server).topology(project.project_id)
 
 
 async def _project(
