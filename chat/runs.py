@@ -11,7 +11,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -226,16 +226,16 @@ def _session(
 def _create_run(
     session: ChatSession, *, strategy: MultitaskStrategy, **fields: Any
 ) -> Run:
-    active = session.runs.filter(status__in=ACTIVE).first()
-    waits = session.runs.filter(status=Status.PENDING).exists()
-    if (active or waits) and strategy == "reject":
-        raise RunActive(active)
-    last = session.runs.aggregate(last=Max("round"))["last"] or 0
+    unfinished = Count("pk", filter=Q(status__in=[*ACTIVE, Status.PENDING]))
+    seen = session.runs.aggregate(last=Max("round"), unfinished=unfinished)
+    if seen["unfinished"] and strategy == "reject":
+        raise RunActive(session.runs.active().first())
+    # An imported session has rounds without runs.
     stored = session.messages.aggregate(last=Max("round"))["last"] or 0
     return Run.objects.create(
         session=session,
-        round=max(last, stored) + 1,
-        status=Status.PENDING if active or waits else Status.QUEUED,
+        round=max(seen["last"] or 0, stored) + 1,
+        status=Status.PENDING if seen["unfinished"] else Status.QUEUED,
         **fields,
     )
 

@@ -140,6 +140,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 IS_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if IS_SQLITE:
     DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["OPTIONS"] = {
         # Without IMMEDIATE one in five read-then-write transactions fails as locked.
         "transaction_mode": "IMMEDIATE",

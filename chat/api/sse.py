@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import orjson
 from asgiref.sync import SyncToAsync
 from django.conf import settings
-from django.db import connections
 from django.http import StreamingHttpResponse
 
 from chat.events.address import RunAddress
 from chat.events.reader import Heartbeat, follow
-from copilot_site.lib.orm import in_orm_thread
 
 
 async def frames(
@@ -45,8 +43,7 @@ async def frames(
 
 
 async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:
-    """Gives back the request's thread and database connection before it streams."""
-    await in_orm_thread(connections.close_all)()
+    """Gives back the request's thread before it streams; it holds no connection."""
     _release_thread()
     return StreamingHttpResponse(
         body,

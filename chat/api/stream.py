@@ -43,7 +43,7 @@ async def stream(
     request: HttpRequest, identity: Identity, project_id: str
 ) -> HttpResponseBase:
     """Ask: SSE by default, JSON at the end with stream=false, 202 if preferred."""
-    form = await in_orm_thread(_validated)(json_body(request))
+    form = _validated(json_body(request))
     project = await _project(request, identity, project_id, Role.MEMBER)
     if not is_fresh(project):
         project = await refresh_project(project)
