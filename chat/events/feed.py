@@ -28,6 +28,7 @@ _POLL_SECONDS = 3.0
 class Feed:
     """The tail of a run's log, kept up to date by the live feed."""
 
+    _anchors: WeakKeyDictionary[asyncio.AbstractEventLoop, str] = WeakKeyDictionary()
     _open: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[RunAddress, "Feed"]] = (
         WeakKeyDictionary()
     )
@@ -100,6 +101,7 @@ class Feed:
             while True:
                 try:
                     if not channel:
+                        await self._anchor()
                         channel = await layer.new_channel("feed.")
                         await layer.group_add(self.address.group, channel)
                     self._ready.set()
@@ -118,6 +120,13 @@ class Feed:
             if channel:
                 with contextlib.suppress(Exception):
                     await layer.group_discard(self.address.group, channel)
+
+    @classmethod
+    async def _anchor(cls) -> None:
+        """Without any subscription the layer looks for messages only every 0.1 s."""
+        loop = asyncio.get_running_loop()
+        if loop not in cls._anchors:
+            cls._anchors[loop] = await get_channel_layer().new_channel("anchor.")
 
     async def _poll(self) -> None:
         # The subscription is sent, not confirmed: look once soon after it.
