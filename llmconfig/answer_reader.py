@@ -84,8 +84,9 @@ class AnswerReader:
     def _end(self, deltas: list[Delta], *, is_said: bool = False) -> None:
         """No more will come; without a reason for its end the answer was cut."""
         self.is_over = True
-        if rest := self._text.finish():
-            deltas.append(Delta(text=rest))
+        rest = Delta(text=self._text.finish(), reasoning=self._thought.finish())
+        if rest.says_something():
+            deltas.append(rest)
         if self.has_reason:
             return
         # Some servers know no reasons; their [DONE] is enough for a text, but no

@@ -157,10 +157,12 @@ class TextCleaner:
         self._half = ""
 
     def clean(self, text: str) -> str:
+        if "\x00" in text:
+            text = text.replace("\x00", "")
         if self._half:
             text, self._half = self._half + text, ""
         if not text or text.isascii():
-            return text.replace("\x00", "") if "\x00" in text else text
+            return text
         if HIGH[0] <= text[-1] <= HIGH[1]:
             self._half, text = text[-1], text[:-1]
         return whole(text)
@@ -183,9 +185,11 @@ def whole(text: str) -> str:
 
 
 def storable(value: Any) -> Any:
-    """JSON of any shape with all its texts whole."""
+    """JSON of any shape with all its texts whole, and no number beyond 64 bits."""
     if isinstance(value, str):
         return whole(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)
     if isinstance(value, dict):
         return {whole(key): storable(item) for key, item in value.items()}
     if isinstance(value, list):
