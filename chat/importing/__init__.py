@@ -1,0 +1,1 @@
+"""Conversations out of the SQLite file that GNS3's own Copilot keeps."""
