@@ -1,11 +1,9 @@
 """Runs executed in this process, against the scripted provider over HTTP."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from chat.agent import runner
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
 from chat.models import ChatSession, Run
@@ -20,15 +18,6 @@ Execute = Callable[[Run], Awaitable[Run]]
 def started(session: ChatSession, llm: LLMConfig, valkey: Valkey) -> Run:
     """Claimed by a worker that has not begun."""
     return claimed(make_run(session))
-
-
-@pytest.fixture
-async def checkpoints() -> AsyncIterator[Checkpoints]:
-    stores = Checkpoints()
-    yield stores
-    # Titles may come after the end; none outlives its test.
-    await asyncio.gather(*runner._background, return_exceptions=True)
-    await stores.close()
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import ormsgpack
@@ -77,4 +76,3 @@ async def test_unused_stores_are_closed_when_there_are_many(
     await stores.close()
 
     assert not stores._stores
-    assert os.path.exists(store_path("used"))

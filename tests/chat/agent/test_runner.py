@@ -48,7 +48,7 @@ class Wanted(ToolArguments):
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The graph has two tools, `look` (a read) and `change`; what they were run with."""
+    """The graph has the tools `look` (a read) and `change`; what they were run with."""
     numbers: list[int] = []
 
     async def run(arguments: Wanted, lab: Any) -> dict[str, int]:
@@ -371,7 +371,7 @@ async def test_the_session_goes_on_after_a_stop(
 async def test_a_run_has_a_time_limit(
     started: Run, execute: Execute, provider: ScriptedProvider, settings: Any
 ) -> None:
-    settings.RUN_TIME_LIMIT = 0.3
+    settings.RUN_TIME_LIMIT = 2.0
     provider.script(stalls(after=["So far "]))
 
     run = await execute(started)
