@@ -101,7 +101,9 @@ class Source:
         """Of session rows first, then of checkpoints without one."""
         found: dict[str, None] = {}
         if self._has_sessions:
-            rows = self._connection.execute("SELECT thread_id FROM chat_sessions")
+            rows = self._connection.execute(
+                "SELECT thread_id FROM chat_sessions ORDER BY rowid"
+            )
             found.update((str(row[0]), None) for row in rows)
         if self._has_checkpoints:
             rows = self._connection.execute(
