@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 
 from chat.models import Message
 from chat.models.session import ChatSessionQuerySet
-from chat.search_index import POSTGRES_VECTOR
+from chat.search_index import POSTGRES_SIGNS, POSTGRES_VECTOR
 
 _MOST_TERMS = 10
 # Written without spaces between words: an index of words does not find their parts.
@@ -29,7 +29,7 @@ _SQLITE_FOUND = (
 # `a b c` becomes `a <-> b <-> c:*`: neighbours, the last one by its beginning.
 _POSTGRES_FOUND = (
     f"SELECT id FROM chat_message WHERE {POSTGRES_VECTOR} @@ to_tsquery('simple', "
-    "nullif(replace(btrim(regexp_replace(%s, '[^[:alnum:]]+', ' ', 'g')), "
+    f"nullif(replace(btrim(regexp_replace(%s, '{POSTGRES_SIGNS}', ' ', 'g')), "
     "' ', ' <-> '), '') || ':*')"
 )
 

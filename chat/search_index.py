@@ -51,11 +51,12 @@ _SQLITE_REMOVE = (
     "DROP TABLE IF EXISTS chat_search_row",
 )
 
-# Letters and digits only, so that addresses and port names fall apart alike in
-# texts and in questions. The query has to repeat it to the letter.
+# Without ASCII's signs, addresses and port names fall apart alike in texts and in
+# questions, whatever the database's locale. The query repeats it to the letter.
+POSTGRES_SIGNS = r"[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+"
 POSTGRES_VECTOR = (
     f"to_tsvector('simple', regexp_replace(left(content, {INDEXED_LENGTH}), "
-    "'[^[:alnum:]]+', ' ', 'g'))"
+    f"'{POSTGRES_SIGNS}', ' ', 'g'))"
 )
 _POSTGRES_REMOVE = ("DROP INDEX IF EXISTS chat_search",)
 _POSTGRES_CREATE = (
