@@ -57,6 +57,7 @@ class Replay:
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.faults: list[str] = []
+        self.open_count = 0
         self._answers: list[Answer] = [says("Fine.")]
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -105,7 +106,11 @@ class Replay:
             return web.json_response({"error": error}, status=400)
         if len(self._answers) > 1:
             self._answers.pop(0)
-        return await _play(request, answer)
+        self.open_count += 1
+        try:
+            return await _play(request, answer)
+        finally:
+            self.open_count -= 1
 
 
 def is_title(body: Body) -> bool:
