@@ -5,9 +5,17 @@ from typing import Any
 
 import httpx
 import pytest
+from django.contrib.auth.models import User
 
-from llmconfig import openai_model
+from chat.agent.tools import TOOLS
+from chat.models import ChatSession
+from llmconfig import clients, openai_model
+from llmconfig.models import LLMConfig
 from llmconfig.openai_model import OpenAIModel
+from projects.models import Project
+from tests.chat.support import make_session
+from tests.conftest import Valkey
+from tests.providers.agent import Probe
 from tests.providers.replay import Replay
 
 KEY = "sk-key-of-the-tests-0123456789"
@@ -45,3 +53,24 @@ async def make_model(replay: Replay) -> AsyncIterator[MakeModel]:
             )
 
         yield make
+
+
+@pytest.fixture
+def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
+    probe = Probe()
+    monkeypatch.setitem(TOOLS, "probe", probe.tool())
+    return probe
+
+
+@pytest.fixture
+def session(
+    lab: Project, alice: User, replay: Replay, valkey: Valkey, settings: Any
+) -> Iterator[ChatSession]:
+    settings.STEP_LIMIT = 4
+    # The pool of connections belongs to one loop; each test has its own.
+    clients._http.cache_clear()
+    LLMConfig.objects.create(
+        name="Replay", base_url=replay.url, model="replayed", api_key=KEY
+    )
+    yield make_session(alice, lab, title="Named")
+    clients._http.cache_clear()

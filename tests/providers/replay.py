@@ -54,6 +54,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.url = ""
+        self.paths: list[str] = []
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.faults: list[str] = []
@@ -98,6 +99,7 @@ class Replay:
         if is_title(body):
             return await _play(request, says("A title"))
         answer = self._answers[0]
+        self.paths.append(request.path)
         self.bodies.append(body)
         self.headers.append(dict(request.headers))
         if fault := fault_of(body, answer.demands):

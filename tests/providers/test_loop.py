@@ -1,111 +1,24 @@
 """Case files that concern the agent, run as it runs them: rows, events, real graph."""
 
-import datetime
-import decimal
 import json
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from pydantic import Field
 
-from chat.agent.checkpoints import Checkpoints
-from chat.agent.runner import Execution
-from chat.agent.tools import TOOLS
-from chat.agent.tools.base import Tool, ToolArguments
-from chat.agent.tools.lab import Lab
 from chat.events.address import RunAddress
-from chat.models import ChatSession, Message, Run
+from chat.models import ChatSession, Message
 from chat.models.run import Status
-from llmconfig import clients
-from llmconfig.models import LLMConfig
-from projects.models import Project
 from tests.chat.support import (
-    claimed,
-    db,
     events_of,
-    loaded,
-    make_run,
-    make_session,
     text_of,
 )
-from tests.conftest import Valkey
+from tests.providers.agent import Probe, ask, rows_of
 from tests.providers.case import FOLDER, load
 from tests.providers.conftest import KEY
 from tests.providers.replay import Replay, calls_of, is_title, says
 
 LOOPS = [path for path in sorted(FOLDER.glob("*.yaml")) if load(path).loop]
-
-
-class ProbeArguments(ToolArguments):
-    at: str = Field(default="", description="What to return.")
-    number: int = 0
-
-
-class Probe:
-    """A tool that returns, or raises, what real ones have."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    async def run(self, arguments: ProbeArguments, lab: Lab) -> Any:
-        self.count += 1
-        match arguments.at:
-            case "huge":
-                return "x" * 2_000_000
-            case "parts":
-                return [{"type": "text", "text": "r"}]
-            case "odd":
-                moment = datetime.datetime(2026, 11, 30, tzinfo=datetime.UTC)
-                values = [moment, uuid.uuid4(), {1}, decimal.Decimal(1), b"\xff"]
-                return {"values": values, "large": 2**70, 5: "\ud83d\x00"}
-            case "raise":
-                raise ValueError("device unreachable")
-        return "done"
-
-    def tool(self) -> Tool[ProbeArguments]:
-        return Tool("probe", "For tests.", ProbeArguments, self.run)
-
-
-@pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
-    probe = Probe()
-    monkeypatch.setitem(TOOLS, "probe", probe.tool())
-    return probe
-
-
-@pytest.fixture
-def session(
-    lab: Project, alice: User, replay: Replay, valkey: Valkey, settings: Any
-) -> Iterator[ChatSession]:
-    settings.STEP_LIMIT = 4
-    # The pool of connections belongs to one loop; each test has its own.
-    clients._http.cache_clear()
-    LLMConfig.objects.create(
-        name="Replay", base_url=replay.url, model="replayed", api_key=KEY
-    )
-    yield make_session(alice, lab, title="Named")
-    clients._http.cache_clear()
-
-
-async def ask(session: ChatSession, text: str = "Why?") -> Run:
-    """Ask, and let this process be the worker."""
-    run = await db(make_run)(session, text=text)
-    run = await db(claimed)(run)
-    checkpoints = Checkpoints()
-    try:
-        await Execution(run, checkpoints).execute()
-    finally:
-        await checkpoints.close()
-    return await db(loaded)(run)
-
-
-async def rows_of(run: Run) -> list[Message]:
-    rows = Message.objects.filter(run=run).exclude(role=Message.Role.USER)
-    return [row async for row in rows.order_by("sequence")]
 
 
 @pytest.mark.needs("valkey")
