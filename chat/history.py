@@ -1,9 +1,11 @@
 """Stored turns in OpenAI's format, for history, events and exports."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q, QuerySet
 
+from chat.converters import openai_tool_call
 from chat.models import ChatSession, Message
 
 
@@ -17,8 +19,20 @@ def newest_messages(
             Q(round__lt=before.round)
             | Q(round=before.round, sequence__lt=before.sequence)
         )
-    newest = messages.order_by("-round", "-sequence").prefetch_related("calls")
-    return list(newest[:limit])[::-1]
+    return list(_shown(messages).order_by("-round", "-sequence")[:limit])[::-1]
+
+
+def all_messages(session: ChatSession) -> Iterator[Message]:
+    """Oldest first, with their calls; read in portions."""
+    ordered = _shown(session.messages.all()).order_by("round", "sequence")
+    return ordered.iterator(chunk_size=500)
+
+
+def _shown(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """With what `openai_message` shows of other tables: no query per message."""
+    return messages.annotate(
+        verdict=F("feedback__value"), comment=F("feedback__comment")
+    ).prefetch_related("calls")
 
 
 def openai_message(message: Message) -> dict[str, Any]:
@@ -35,11 +49,7 @@ def openai_message(message: Message) -> dict[str, Any]:
         turn["tool_call_id"] = message.tool_call_id
     if message.role == Message.Role.ASSISTANT:
         calls = [
-            {
-                "id": call.call_id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments or "{}"},
-            }
+            openai_tool_call(call.call_id, call.name, call.arguments)
             for call in sorted(message.calls.all(), key=lambda call: call.position)
         ]
         if calls:
@@ -54,5 +64,8 @@ def openai_message(message: Message) -> dict[str, Any]:
         metadata["is_partial"] = True
     if message.reasoning:
         metadata["reasoning"] = message.reasoning
+    if verdict := getattr(message, "verdict", None):
+        comment = getattr(message, "comment", "")
+        metadata["feedback"] = {"value": verdict, "comment": comment}
     turn["metadata"] = metadata
     return turn
