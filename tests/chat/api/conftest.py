@@ -1,5 +1,7 @@
 """Clients of alice, of a stranger and of nobody; tokens."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
@@ -29,6 +31,18 @@ def stranger(bob: User) -> Client:
     return Client(enforce_csrf_checks=True, headers=bearer(bob))
 
 
+class BearerClient(AsyncClient):
+    """Django's own takes no headers for all requests."""
+
+    def __init__(self, user: User) -> None:
+        super().__init__(enforce_csrf_checks=True)
+        self._header = bearer(user)["Authorization"].encode()
+
+    async def request(self, **scope: Any) -> Any:
+        headers = [*scope.pop("headers"), (b"authorization", self._header)]
+        return await super().request(headers=headers, **scope)
+
+
 @pytest.fixture
 def async_client(alice: User) -> AsyncClient:
-    return AsyncClient(enforce_csrf_checks=True, headers=bearer(alice))
+    return BearerClient(alice)

@@ -162,8 +162,13 @@ def test_a_cookie_alone_changes_nothing(
     assert untouched(rows[1])
 
 
-@pytest.mark.parametrize(("name", "method"), cases(CHAT))
-@pytest.mark.parametrize("project", ["undefined", "null", "..%2F", "1", "%00"])
+@pytest.mark.parametrize(
+    ("name", "method", "project"),
+    [
+        *((*case.values, "undefined") for case in cases({**CHAT, **PROJECT})),
+        *(("session-list", "GET", text) for text in ("null", "..%2F", "1", "%00")),
+    ],
+)
 def test_what_is_no_project_id_is_not_found_without_asking_gns3(
     client: Client,
     rows: list[Any],
