@@ -16,6 +16,7 @@ from chat.events.snapshot import done_of
 from chat.events.vocabulary import Event, Failed, Stopped
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
 from chat.models.run import Status
+from chat.news import announce_end
 from chat.queue import publish
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ def end_run(
         if new == Status.FAILED:
             _store_error(run, error, error_code)
         _count(run)
+        transaction.on_commit(lambda: announce_end(run))
         following = run.session.runs.filter(status=Status.PENDING).order_by("round")
         promoted = following.first()
         if promoted is not None and promoted.promote():

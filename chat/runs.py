@@ -6,20 +6,18 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
-from redis.exceptions import RedisError
 
 from chat.control import forget_logs, signal_stop
 from chat.ending import end_unowned_run
-from chat.events.address import RunAddress, user_group
+from chat.events.address import RunAddress
 from chat.models import ChatSession, Message, Run
 from chat.models.run import ACTIVE, EXECUTING, FINISHED, Status
+from chat.news import announce_start
 from chat.queue import publish
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
 from llmconfig.selection import choose_config
@@ -123,7 +121,7 @@ def start_run(
         active = session.runs.active().first()
         if active is not None:
             stop_run(active, reason="interrupted")
-    announce(run)
+    announce_start(run)
     return StartedRun(run, is_published)
 
 
@@ -159,29 +157,6 @@ def delete_session(session: ChatSession) -> None:
     addresses = [RunAddress.of(run) for run in session.runs.select_related("session")]
     session.delete()
     forget_logs(addresses)
-
-
-def announce(run: Run) -> None:
-    """Tell the user's other windows that a run has started."""
-    event: dict[str, Any] = {
-        "type": "run_started",
-        "session_id": run.session.thread_id,
-        "run_id": str(run.pk),
-        "round": run.round,
-        "status": run.status,
-    }
-    tell_user(run.session.user_id, event)
-
-
-def tell_user(user_id: int, event: dict[str, Any]) -> None:
-    """On the user's own channel; nothing depends on its arrival."""
-    layer = get_channel_layer()
-    try:
-        async_to_sync(layer.group_send)(
-            user_group(user_id), {"type": "user.event", "event": event}
-        )
-    except (RedisError, OSError):
-        logger.warning("The user's channel is out of reach")
 
 
 def _check_message(message: str) -> None:
