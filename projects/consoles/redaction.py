@@ -21,7 +21,7 @@ __all__ = ["MASK", "redact"]
 
 _JSON_START = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _JSON_STRING = re.compile(r'"((?:[^"\\\n]|\\[^\n])*)("|(?=\n)|\\?$|\\(?=\n))')
-_JSON_MARKS = " \t\r\n,:[]{}"
+_JSON_BETWEEN = re.compile(r"(?:[\s,:\[\]{}\d.eE+-]|true|false|null|NaN|Infinity)*")
 _ESCAPED_BREAK = re.compile(r"((?:\\r)?\\n)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Free text of the person who wrote the configuration.
@@ -102,13 +102,17 @@ def _hidden_unless_ordinary(match: re.Match[str]) -> str:
 
 
 def _redact_json(text: str, depth: int) -> str:
-    """String by string, so that all else stays as it is, also where it is cut off."""
+    """String by string, so that all else stays as it is."""
     parts: list[str] = []
     end, previous = 0, ""
     for match in _JSON_STRING.finditer(text):
         between, body = text[end : match.start()], match[1]
         end = match.end()
-        parts.append(_redact_plain(between) if between.strip(_JSON_MARKS) else between)
+        if not _JSON_BETWEEN.fullmatch(between):
+            # Cut off, and something else follows: what is a string is unknown.
+            end -= len(between) + len(match[0])
+            break
+        parts.append(between)
         decoded = _decoded(body)
         if decoded is None:
             parts.append('"' + _redact_plain(body) + match[2])

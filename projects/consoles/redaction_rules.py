@@ -21,16 +21,18 @@ _REST = r"(?P<s>\S(?:.*\S)?)"
 # How a value is encrypted stays visible.
 _TYPE = r"(?:\d{1,2}\s+(?=\S))?"
 _HASHED = r"(?:[1-9]\d?|sha\d*|md5)\s+"
-# At the start of a command: of the line, behind a prompt or "logged command:".
-_START = r"(?:^|[#>:!])\s*(?:no\s+)?"
+# At the start of a command: of the line, behind a prompt, a quote or "command:".
+_START = r"(?:^|[#>:!`\"'])\s*(?:no\s+)?"
 _KEYS = {
     "pass": r"(?:passw(?:or)?d|passwd|(?<![a-z])pass|passphrase)",
     "pwd": r"(?<![a-z])pwd",
     "secret": "secret",
     "psk": "psk",
     "key": r"(?:pre-?shared|private|shared|auth|authentication|md5|encryption|privacy"
-    r"|api|access|wep)[-_ ]?key",
-    "community": r"community(?:\s?(?:name|securityname))?",
+    r"|api|access|secret|wep)[-_ ]?key",
+    # Routes have communities too, which are no secret.
+    "community": r"(?:\bsnmp\w{0,8}[-_ ]community|community[-_ ]?(?:security)?"
+    r"(?:name|string))",
 }
 _KEYED = f"(?:{'|'.join(_KEYS.values())})"
 _ORDINARY = """
@@ -180,7 +182,10 @@ _JUNOS = (
     ("authentication-password", rf"\bauthentication-password\s+{_V}"),
     ("md5", rf"\bmd5\s+\d+\s+key\s+{_V}"),
     ("secret", r"\bsecret\s+(?P<s>\"[^\"]*\"|[^\s;\"]+);"),
-    ("secret", rf"{_START}set\s.{{0,200}}?\ssecret\s+{_V}"),
+    (
+        "secret",
+        rf"{_START}set\s+(?:access|groups|security|system)\s.{{0,200}}?\ssecret\s+{_V}",
+    ),
     ("community", rf"^\s*community\s+{_V}\s*\{{"),
     ("community", rf"{_START}set\s+snmp\s+community\s+{_V}"),
 )

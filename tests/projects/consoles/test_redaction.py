@@ -82,6 +82,8 @@ def test_an_ordinary_line_is_unchanged(line: str) -> None:
         ("root:$6$abcdefgh$ijk:19000:0:::", "root:{}:19000:0:::"),
         ("> Authorization: Bearer abc.def-1", "> Authorization: Bearer {}"),
         ("R1(config)#enable secret cisco", "R1(config)#enable secret {}"),
+        ("Use `enable secret cisco` here", "Use `enable secret {}"),
+        ("SNMP community string: abc", "SNMP community string: {}"),
         (" password 7 05080F\r", " password 7 {}\r"),
     ],
 )
@@ -172,6 +174,24 @@ def test_the_tail_of_a_json_text_is_redacted_line_by_line() -> None:
 
     assert MARKER not in redacted
     assert "username bob password 7" in redacted
+
+
+def test_a_json_text_without_its_middle_is_redacted_in_its_tail() -> None:
+    head, tail = '{"devices":[{"output":"! x', r' name=a password=\"S3CR3T\"\n!\n!"}]}'
+
+    redacted = redact(f"{head}\n[… 20 characters are left out here …]\n{tail}")
+
+    assert MARKER not in redacted
+    assert " name=a password=" in redacted
+
+
+def test_lines_of_json_and_of_a_log_are_redacted() -> None:
+    text = '{"password": "S3CR3T"}\n{"psk": "S3CR3T"}\nlog {"secret": "S3CR3T", "n": 1}'
+
+    redacted = redact(text)
+
+    assert MARKER not in redacted
+    assert redacted.endswith(', "n": 1}')
 
 
 # --- Whatever the text --------------------------------------------------------------
