@@ -1,9 +1,10 @@
 """Where Celery meets the loop: a task is a run's id."""
 
+import threading
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 from chat.agent.worker import WorkerProcess
 
@@ -18,6 +19,12 @@ def execute_run(run_id: str) -> None:
 def _start(**_: Any) -> None:
     # Imports and connections are made before the first question, not with it.
     WorkerProcess.of_this_process()
+
+
+@worker_shutting_down.connect
+def _hand_over(**_: Any) -> None:
+    # Celery would wait for the runs' ends. In a thread: this is a signal handler.
+    threading.Thread(target=WorkerProcess.of_this_process().close).start()
 
 
 @worker_shutdown.connect

@@ -49,6 +49,8 @@ class WorkerProcess:
         self._checkpoints: Checkpoints | None = None
         self._last_beat = time.monotonic()
         self._closing = threading.Event()
+        self._close_lock = threading.Lock()
+        self._is_closed = False
         threading.Thread(target=self._run_loop, name="runs", daemon=True).start()
         asyncio.run_coroutine_threadsafe(self._prepare(), self.loop).result(30)
         self._heart = threading.Thread(target=self._beat, name="heart", daemon=True)
@@ -68,6 +70,9 @@ class WorkerProcess:
         asyncio.run_coroutine_threadsafe(self._execute(run_id), self.loop).result()
 
     async def _execute(self, run_id: str) -> None:
+        if self._closing.is_set():
+            # The row still waits: a worker that stays publishes it again.
+            return
         self._mine.add(run_id)
         try:
             run = await in_orm_thread(self._claim)(run_id)
@@ -187,6 +192,14 @@ class WorkerProcess:
             end_unowned_run(
                 run, EXECUTING, Status.FAILED, error=str(error), error_code=error.code
             )
+            asyncio.run_coroutine_threadsafe(self._forget(run), self.loop)
+
+    async def _forget(self, run: Run) -> None:
+        """Its last worker had no time to remove its checkpoints."""
+        assert self._checkpoints is not None
+        project = run.session.project
+        async with self._checkpoints.of(project.project_id if project else "") as saver:
+            await saver.adelete_thread(run.session.thread_id)
 
     def _resume(self, orphan: Run) -> None:
         self._mine.add(str(orphan.pk))
@@ -211,6 +224,12 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Give everything back; runs still going are taken over at once."""
+        with self._close_lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._close_once()
+
+    def _close_once(self) -> None:
         self._closing.set()
         with contextlib.suppress(Exception):
             self._heart.join(2)
