@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
+from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
 from chat.agent.prompts import lab_prompt
@@ -29,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 _TOPOLOGY_SECONDS = 2.0
 _TOPOLOGY_LENGTH = 12_000
-_LOCK_SECONDS = 120.0
+# Renewed while it is held: a dead worker's console is free within seconds.
+_LOCK_SECONDS = 8.0
 _LOCK_WAIT_SECONDS = 60.0
 
 
@@ -127,3 +129,12 @@ async def console_lock(key: str) -> AsyncIterator[None]:
         finally:
             with contextlib.suppress(LockError, RedisError, OSError):
                 await lock.release()
+        renewing = asyncio.create_task(_renew(lock))
+            renewing.cancel()
+
+
+async def _renew(lock: Lock) -> None:
+    while True:
+        await asyncio.sleep(_LOCK_SECONDS / 4)
+        with contextlib.suppress(RedisError, OSError):
+            await lock.reacquire()
