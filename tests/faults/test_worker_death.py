@@ -119,6 +119,30 @@ async def test_a_change_that_died_with_its_worker_is_not_repeated(
     assert end["tool_output"] == history[2]["content"]
 
 
+async def test_an_answer_that_is_stored_is_not_asked_for_again(
+    stack: Stack, model: ScriptedProvider
+) -> None:
+    model.script(says("Only once."))
+    # As if each worker died between the answer and the end of its run.
+    stack.rows(
+        "CREATE TRIGGER no_end BEFORE UPDATE ON chat_run WHEN NEW.status = 'succeeded'"
+        " BEGIN SELECT RAISE(ABORT, 'not yet'); END"
+    )
+    try:
+        session = stack.post("Answer.")["session_id"]
+        following = asyncio.create_task(follow(stack, session))
+        await follow(stack, session, until=lambda event: event["attempt"] == 2)
+    finally:
+        stack.rows("DROP TRIGGER no_end")
+    events = await following
+
+    assert events[-1]["status"] == "succeeded"
+    assert len(model.requests) == 1
+    history = stack.history(session)
+    assert [message["role"] for message in history] == ["user", "assistant"]
+    assert texts(events) == stored_texts(history)
+
+
 async def test_a_run_that_kills_every_worker_fails_in_the_end(
     stack: Stack, model: ScriptedProvider
 ) -> None:
@@ -147,9 +171,9 @@ async def test_a_run_that_kills_every_worker_fails_in_the_end(
             kills += 1
     events = await following
 
-    # MAX_ATTEMPTS
-    assert kills == 3
-    assert len(model.requests) == 3
+    # The first attempt and MAX_ATTEMPTS takeovers.
+    assert kills == 4
+    assert len(model.requests) == 4
     assert [event["type"] for event in events[-2:]] == ["error", "done"]
     assert events[-2]["code"] == "attempts_used_up"
     assert numbers(events) == list(range(1, len(events) + 1))
