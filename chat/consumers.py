@@ -19,9 +19,10 @@ from chat.sockets import (
     CLOSE_RECONNECT,
     IdentifiedConsumer,
 )
-from copilot_site.authentication import Identity
+from copilot_site.authentication import Identity, place_of_scope
+from copilot_site.bearer import in_waiting_thread
 from copilot_site.lib.orm import in_orm_thread
-from projects.access import project_for
+from projects.access import find_project, secrets_for, token_for
 from projects.models import Project, Role
 from projects.sync import is_fresh, refresh_project
 
@@ -38,8 +39,11 @@ class SessionConsumer(IdentifiedConsumer):
         assert self.identity is not None
         path = self.scope["url_route"]["kwargs"]
         user = self.identity.user
-        self.project = await in_orm_thread(project_for)(
-            user, path["project_id"], role=Role.VIEWER
+        self.project = await find_project(
+            self.identity,
+            path["project_id"],
+            role=Role.VIEWER,
+            server=place_of_scope(self.scope).server,
         )
         self.session = await in_orm_thread(session_for)(
             user, self.project, path["session_id"]
@@ -145,6 +149,7 @@ class SessionConsumer(IdentifiedConsumer):
             session_id=self.session.thread_id,
             multitask_strategy=strategy,
             request_key=key[:255] if isinstance(key, str) else None,
+            secrets=await in_waiting_thread(secrets_for)(identity, project),
         )
         # The live feed may be down; the row is there.
         self._news.set()
@@ -152,13 +157,16 @@ class SessionConsumer(IdentifiedConsumer):
     async def _authorise(self, role: Role) -> Project:
         """Again at each command: roles change while a socket is open."""
         assert self.identity is not None
-        project = await in_orm_thread(project_for)(
-            self.identity.user,
+        project = await find_project(
+            self.identity,
             self.project.project_id,
             role=role,
             server=self.project.server.name,
         )
-        return project if is_fresh(project) else await refresh_project(project)
+        if is_fresh(project):
+            return project
+        token = token_for(self.identity, project.server)
+        return await refresh_project(project, token=token)
 
     async def disconnect(self, code: int) -> None:
         await super().disconnect(code)

@@ -1,7 +1,6 @@
 """A socket of a known person: by header, cookie, subprotocol or first frame."""
 
 import asyncio
-import contextlib
 from typing import Any
 
 import orjson
@@ -10,8 +9,8 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from copilot_site.authentication import (
     Identity,
     NotAuthenticated,
-    authenticate_scope,
-    identity_of_token,
+    identify_scope,
+    identify_token,
 )
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.orm import in_orm_thread
@@ -33,11 +32,11 @@ class IdentifiedConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # untyp
 
     async def connect(self) -> None:
         try:
-            self.identity = await in_orm_thread(authenticate_scope)(self.scope)
-        except NotAuthenticated:
+            self.identity = await identify_scope(self.scope)
+        except UserFacingError as error:
             # Accepted first, so that a browser can read the reason.
             await self.accept()
-            await self.close(CLOSE_NOT_AUTHENTICATED)
+            await self._refuse(error)
             return
         await self.accept()
         if self.identity is None:
@@ -76,13 +75,24 @@ class IdentifiedConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # untyp
     async def _authenticate(self, frame: dict[str, Any]) -> None:
         token = frame.get("token")
         if frame["type"] == "authenticate" and isinstance(token, str):
-            with contextlib.suppress(NotAuthenticated):
-                self.identity = await in_orm_thread(identity_of_token)(token)
+            try:
+                self.identity = await identify_token(token, self.scope)
+            except UserFacingError as error:
+                await self._refuse(error)
+                return
         if self.identity is None:
             await self.close(CLOSE_NOT_AUTHENTICATED)
             return
         self._deadline.cancel()
         await self.begin_safely()
+
+    async def _refuse(self, error: UserFacingError) -> None:
+        """Not known, or not now: a GNS3 server that should tell is out of reach."""
+        if isinstance(error, NotAuthenticated):
+            await self.close(CLOSE_NOT_AUTHENTICATED)
+            return
+        await self.send_error(error.code, str(error))
+        await self.close(CLOSE_RECONNECT)
 
     async def begin_safely(self) -> None:
         try:

@@ -12,9 +12,8 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException
 
 from copilot_site.api_errors import error_response
-from copilot_site.authentication import authenticate
+from copilot_site.authentication import identify
 from copilot_site.lib.errors import UserFacingError
-from copilot_site.lib.orm import in_orm_thread
 
 Answer = Coroutine[Any, Any, HttpResponseBase]
 
@@ -43,12 +42,12 @@ def api_view(*methods: str) -> Callable[[Callable[..., Answer]], Callable[..., A
             try:
                 if request.method not in methods:
                     raise MethodNotAllowed(f"Allowed: {', '.join(methods)}.")
-                identity = await in_orm_thread(authenticate)(request)
+                identity = await identify(request)
                 return await view(request, identity, **path)
             except (UserFacingError, APIException) as error:
                 return error_response(error, request.path)
 
-        # Cookies are checked by `authenticate`; bearers need no CSRF token.
+        # Cookies are checked by `identify`; bearers need no CSRF token.
         return csrf_exempt(wrapped)
 
     return decorate

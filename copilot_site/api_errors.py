@@ -38,6 +38,8 @@ def error_response(error: Exception, path: str = "") -> JsonResponse:
     response = JsonResponse(_body(code, message, extra), status=status)
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
+    if seconds := getattr(error, "retry_after", None):
+        response["Retry-After"] = str(seconds)
     return response
 
 

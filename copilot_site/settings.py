@@ -90,6 +90,7 @@ INSTALLED_APPS = [
     "channels",
     "rest_framework",
     "csp",
+    "accounts",
     "llmconfig",
     "projects",
     "chat",
@@ -166,6 +167,19 @@ CHANNEL_LAYERS = {
         },
     }
 }
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "copilot",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    },
+    # Of one process: what it may forget, and what other processes must not see.
+    "local": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 5000},
+    },
+}
 CELERY_BROKER_URL = for_celery(with_database(REDIS_URL, 1))
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
@@ -207,6 +221,17 @@ LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
 OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=True)
 OFFLINE_PACE = env.float("OFFLINE_PACE", default=0.01)
+
+# --- Who may ------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = ["accounts.throttle.ThrottledBackend"]
+LOGIN_FAILURES = env.int("LOGIN_FAILURES", default=10)
+LOGIN_FAILURE_SECONDS = env.int("LOGIN_FAILURE_SECONDS", default=300)
+# Each knows one kind of bearer token, or says None.
+BEARER_CHECKS = [
+    "accounts.keys.identity_of",
+    "accounts.logins.identity_of",
+    "projects.identity.identity_of",
+]
 
 # --- API ------------------------------------------------------------------------
 REST_FRAMEWORK = {

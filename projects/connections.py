@@ -2,9 +2,11 @@
 
 import asyncio
 import hashlib
+import math
 from collections import OrderedDict
 from weakref import WeakKeyDictionary
 
+from copilot_site.bearer import claims_of
 from copilot_site.lib.secret_values import remember
 from projects.gns3.client import Gns3Client
 from projects.models import Server
@@ -34,6 +36,7 @@ def client_for(server: Server, *, token: str = "") -> Gns3Client:
             username="" if token else server.username,
             password="" if token else remember(server.password),
             token=remember(token),
+            token_expires_at=_expiry(token),
         )
         if len(clients) > _KEPT:
             _, oldest = clients.popitem(last=False)
@@ -42,3 +45,9 @@ def client_for(server: Server, *, token: str = "") -> Gns3Client:
             task.add_done_callback(_closing.discard)
     clients.move_to_end(key)
     return client
+
+
+def _expiry(token: str) -> float:
+    """Of a person's token; the service account's are renewed."""
+    expiry = (claims_of(token) or {}).get("exp") if token else None
+    return float(expiry) if isinstance(expiry, int | float) else math.inf

@@ -1,5 +1,6 @@
 """GNS3 servers, the projects mirrored from them, and who may do what there."""
 
+from datetime import datetime
 from typing import Self
 
 from django.conf import settings
@@ -51,18 +52,32 @@ class Server(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def asks_gns3(self) -> bool:
+        """Whether GNS3 decides who may, and each person's own token acts."""
+        return self.access == Server.Access.PER_USER
+
 
 class ProjectQuerySet(models.QuerySet["Project"]):
+    def present(self) -> Self:
+        """On enabled servers, and not known to be deleted there."""
+        return self.filter(server__is_enabled=True, deleted_at=None).select_related(
+            "server"
+        )
+
     def visible_to(self, user: User | AnonymousUser) -> Self:
-        """Projects in which the user has any role."""
+        """Projects in which we give the user any role; GNS3 decides of others."""
         if not user.is_authenticated:
             return self.none()
-        return self.filter(
+        return self.present().filter(
             ~Q(server__default_role="")
             | Q(pk__in=Membership.objects.filter(user=user).values("project")),
-            server__is_enabled=True,
-            deleted_at=None,
-        ).select_related("server")
+            server__access=Server.Access.SERVICE,
+        )
+
+    def due_for_purge(self, moment: datetime) -> Self:
+        """Deleted in GNS3 at this moment or before."""
+        return self.filter(deleted_at__lte=moment)
 
 
 class Project(models.Model):
@@ -79,6 +94,7 @@ class Project(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     seen_at = models.DateTimeField(default=timezone.now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_by = models.CharField(max_length=150, blank=True, editable=False)
     objects = ProjectQuerySet.as_manager()
 
     class Meta:
@@ -96,8 +112,11 @@ class Project(models.Model):
         return self.status == Project.Status.OPENED
 
     def role_of(self, user: User | AnonymousUser) -> Role | None:
-        """The higher of the member's role and the server's default; None: stranger."""
-        if not user.is_authenticated:
+        """The higher of the member's role and the server's default; None: stranger.
+
+        None also where GNS3 decides: there a role hangs on a token (`projects.access`).
+        """
+        if not user.is_authenticated or self.server.asks_gns3:
             return None
         own = Membership.objects.filter(project=self, user=user).values_list(
             "role", flat=True
@@ -124,3 +143,46 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.project}"
+
+
+class Gns3Identity(models.Model):
+    """A user of a GNS3 server, and the user of ours that stands for them."""
+
+    server = models.ForeignKey(Server, models.CASCADE, related_name="identities")
+    gns3_user_id = models.CharField(max_length=36)
+    gns3_username = models.CharField(max_length=150)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="gns3_identity"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = "GNS3 identity"
+        verbose_name_plural = "GNS3 identities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["server", "gns3_user_id"],
+                name="one_identity_per_server_and_gns3_user",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.gns3_username} of {self.server}"
+
+
+class PurgedProject(models.Model):
+    """What was removed with a deleted project: who, what, how much; no content."""
+
+    server_name = models.CharField(max_length=100)
+    project_id = models.CharField(max_length=36)
+    name = models.CharField(max_length=255)
+    deleted_by = models.CharField(max_length=150, blank=True)
+    deleted_at = models.DateTimeField(null=True)
+    purged_at = models.DateTimeField(default=timezone.now)
+    counts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-purged_at"]
+
+    def __str__(self) -> str:
+        return self.name

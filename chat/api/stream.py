@@ -16,9 +16,10 @@ from chat.models import ChatSession, Message, Run
 from chat.runs import StartedRun, start_run
 from copilot_site.api import api_view, json_body
 from copilot_site.authentication import Identity
+from copilot_site.bearer import in_waiting_thread
 from copilot_site.lib.errors import Unavailable
 from copilot_site.lib.orm import in_orm_thread
-from projects.access import project_for
+from projects.access import find_project, secrets_for, token_for
 from projects.models import Project, Role
 from projects.sync import is_fresh, refresh_project
 
@@ -46,7 +47,8 @@ async def stream(
     form = _validated(json_body(request))
     project = await _project(request, identity, project_id, Role.MEMBER)
     if not is_fresh(project):
-        project = await refresh_project(project)
+        token = token_for(identity, project.server)
+        project = await refresh_project(project, token=token)
     started: StartedRun = await in_orm_thread(start_run)(
         user=identity.user,
         project=project,
@@ -57,6 +59,7 @@ async def stream(
         max_tokens=form["max_tokens"],
         multitask_strategy=form["multitask_strategy"],
         request_key=request.headers.get("Idempotency-Key", "")[:_KEY_LENGTH] or None,
+        secrets=await in_waiting_thread(secrets_for)(identity, project),
     )
     run = started.run
     if "respond-async" in request.headers.get("Prefer", ""):
@@ -106,8 +109,7 @@ async def _project(
     request: HttpRequest, identity: Identity, project_id: str, role: Role
 ) -> Project:
     server = request.headers.get("X-GNS3-Server", "")
-    find = in_orm_thread(project_for)
-    return await find(identity.user, project_id, role=role, server=server)
+    return await find_project(identity, project_id, role=role, server=server)
 
 
 def _accepted(project: Project, run: Run) -> HttpResponse:

@@ -21,6 +21,7 @@ from chat.history import newest_messages, openai_message
 from chat.models import ChatSession, Message, Run
 from chat.models.run import Status
 from chat.runs import delete_session, stop_run, stop_session
+from copilot_site.authentication import Identity
 from copilot_site.lib.errors import Conflict
 from projects.access import project_for
 from projects.models import Project, Role
@@ -49,7 +50,7 @@ class ProjectView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.project = project_for(
-            self.person,
+            cast(Identity, request.auth),
             kwargs["project_id"],
             role=self.role,
             server=request.headers.get("X-GNS3-Server", ""),

@@ -15,7 +15,8 @@ _pattern: re.Pattern[str] | None = None
 
 # Key shapes of common providers, and anything sent as a bearer token.
 _SHAPES = re.compile(
-    r"\bsk-[A-Za-z0-9_\-*]{8,}|(?<=[Bb]earer )[A-Za-z0-9._~+/=\-]{8,}"
+    r"\bsk-[A-Za-z0-9_\-*]{8,}|\bcopilot_[A-Za-z0-9_\-]{20,}"
+    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=\-]{8,}"
     r"|\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]+"
 )
 

@@ -1,7 +1,9 @@
 """Asynchronous client for the GNS3 v3 API; it remembers a token and nothing else."""
 
 import asyncio
+import math
 import ssl
+import time
 from typing import Any, Self
 from uuid import UUID
 
@@ -19,7 +21,10 @@ from projects.gns3.errors import (
     Gns3AuthFailed,
     Gns3BadAnswer,
     Gns3Conflict,
+    Gns3Forbidden,
+    Gns3LoginExpired,
     Gns3NotFound,
+    Gns3ProjectNotOpened,
     Gns3Unreachable,
     Gns3VersionUnsupported,
 )
@@ -35,6 +40,8 @@ from projects.gns3.types import (
 )
 
 COMPUTE_ID = "local"
+NO_NODE = "00000000-0000-4000-8000-000000000000"
+EXPIRED = "GNS3 no longer accepts your login. Log in to GNS3 again, then ask again."
 LOCAL_HOSTS = {"", "0.0.0.0", "::", "::0", "0:0:0:0:0:0:0:0", "localhost", "::1"}
 
 
@@ -48,6 +55,7 @@ class Gns3Client:
         username: str = "",
         password: str = "",
         token: str = "",
+        token_expires_at: float = math.inf,
         timeout: float = 10.0,
         action_timeout: float = 60.0,
         verify: ssl.SSLContext | bool = True,
@@ -59,6 +67,7 @@ class Gns3Client:
         self._username = username
         self._password = password
         self._token = token
+        self._expires_at = token_expires_at
         self._timeout = timeout
         self._action_timeout = max(timeout, action_timeout)
         self._login_lock = asyncio.Lock()
@@ -115,6 +124,18 @@ class Gns3Client:
     async def close_project(self, project_id: str) -> None:
         path = f"{_project(project_id)}/close"
         await self._act("POST", path, "close the project")
+
+    async def may_use_consoles(self, project_id: str) -> bool:
+        """Whether GNS3 gives this user consoles there; nothing is changed."""
+        # Of a node that can't exist: privileges are looked at before the node is.
+        path = f"{_node(project_id, NO_NODE)}/console/reset"
+        try:
+            await self._act("POST", path, "use consoles")
+        except (Gns3NotFound, Gns3ProjectNotOpened):
+            return True
+        except Gns3Forbidden:
+            return False
+        return True
 
     async def delete_project(self, project_id: str) -> None:
         await self._act("DELETE", _project(project_id), "delete the project")
@@ -200,6 +221,9 @@ class Gns3Client:
     async def _call(
         self, method: str, path: str, action: str, body: object, timeout: float
     ) -> object:
+        if time.time() >= self._expires_at:
+            # GNS3 3.0 itself would let it pass.
+            raise Gns3LoginExpired(EXPIRED)
         token = self._token or await self._login(stale="")
         response = await self._send(method, path, token=token, body=body, limit=timeout)
         if response.status_code == httpx.codes.UNAUTHORIZED and self._password:
@@ -266,6 +290,8 @@ class Gns3Client:
         status = response.status_code
         if response.is_success:
             return
+        if status == httpx.codes.UNAUTHORIZED and self._token and not self._password:
+            raise Gns3LoginExpired(EXPIRED)
         if status == httpx.codes.UNAUTHORIZED:
             raise Gns3AuthFailed(
                 f"The GNS3 server at {self._where} refuses the account's user name, "

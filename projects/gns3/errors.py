@@ -5,6 +5,7 @@ Gns3Error
 ├── Gns3VersionUnsupported   a GNS3 server before version 3
 ├── Gns3BadAnswer            an answer that makes no sense, or an internal error
 ├── Gns3AuthFailed           user name, password or token refused
+│   └── Gns3LoginExpired     a person's own token counts no longer
 ├── Gns3Forbidden            the user lacks a privilege
 ├── Gns3ProjectNotOpened     the project is closed
 ├── Gns3NotFound             no such project, node, port, link or template
@@ -43,6 +44,13 @@ class Gns3AuthFailed(Gns3Error):
     """User name, password or token refused."""
 
     code = "gns3_auth_failed"
+
+
+class Gns3LoginExpired(Gns3AuthFailed):
+    """A person's own token, which nobody can renew here, is refused or expired."""
+
+    code = "gns3_login_expired"
+    status = 401
 
 
 class Gns3Forbidden(Gns3Error):
