@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 
-from chat.agent.checkpoints import store_path, strict_serializer
+from chat.agent.checkpoints import Checkpoints, strict_serializer
 from chat.events.address import RunAddress
 from chat.models import ChatSession, LLMCall, Message, ToolCall
 from chat.models.run import Status
@@ -88,10 +86,11 @@ async def test_thirty_rounds_leave_no_checkpoints_behind(
         run = await ask(session, f"Question {number}?")
         assert run.status == Status.SUCCEEDED, run.error
 
-    with closing(sqlite3.connect(store_path(LAB_ID))) as file:
-        [(checkpoints,)] = file.execute("select count(*) from checkpoints")
-        [(writes,)] = file.execute("select count(*) from writes")
-    assert (checkpoints, writes) == (0, 0)
+    stores = Checkpoints()
+    async with stores.of(LAB_ID) as saver:
+        left = [item async for item in saver.alist(None)]
+    await stores.close()
+    assert left == []
 
 
 async def test_history_is_cut_only_between_rounds(
