@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.utils import timezone
 from langchain_core.language_models import BaseChatModel
@@ -12,7 +12,6 @@ from langchain_core.messages import AnyMessage
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
-from chat.agent.person import person_of
 from chat.agent.prompts import lab_prompt
 from chat.agent.tools.base import as_json
 from chat.agent.tools.lab import Lab
@@ -21,13 +20,11 @@ from chat.agent.window import window_of
 from chat.events.redis import redis
 from chat.models import Run
 from copilot_site.lib.errors import UserFacingError
-from llmconfig.clients import chat_client, fitting
+from llmconfig.clients import chat_client
 from llmconfig.selection import ModelChoice, choose_config
-from llmconfig.window import Fit
 from projects.connections import client_for
 from projects.consoles import ConsoleBusy, in_process_lock
-from projects.consoles.redaction import redact
-from projects.models import Project
+from projects.models import Project, Role
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +41,9 @@ class RunContext:
 
     choice: ModelChoice
     model: BaseChatModel
-    fit: Fit
     messages: list[AnyMessage]
     project: Project | None
     may_change: bool
-    gns3_token: str = field(default="", repr=False)
 
 
 def load_context(run: Run) -> RunContext:
@@ -58,20 +53,15 @@ def load_context(run: Run) -> RunContext:
     else:
         choice = choose_config(user=run.session.user)
     project = run.session.project
-    person = person_of(run)
+    role = project.role_of(run.session.user) if project else None
     return RunContext(
         choice=choice,
         model=chat_client(
-            choice,
-            temperature=run.temperature,
-            max_tokens=run.max_tokens,
-            redact=redact,
+            choice, temperature=run.temperature, max_tokens=run.max_tokens
         ),
-        fit=fitting(choice, max_tokens=run.max_tokens),
         messages=window_of(run),
         project=project,
-        may_change=person.may_change,
-        gns3_token=person.gns3_token,
+        may_change=role is not None and role.includes(Role.ENGINEER),
     )
 
 
@@ -80,7 +70,7 @@ def lab_of(context: RunContext) -> Lab | None:
     if context.project is None:
         return None
     return Lab(
-        client=client_for(context.project.server, token=context.gns3_token),
+        client=client_for(context.project.server),
         project_id=context.project.project_id,
         is_simulated=context.project.server.is_simulated,
         console_lock=console_lock,
