@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.utils import timezone
 from langchain_core.language_models import BaseChatModel
@@ -12,6 +12,7 @@ from langchain_core.messages import AnyMessage
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
+from chat.agent.person import person_of
 from chat.agent.prompts import lab_prompt
 from chat.agent.tools.base import as_json
 from chat.agent.tools.lab import Lab
@@ -20,11 +21,13 @@ from chat.agent.window import window_of
 from chat.events.redis import redis
 from chat.models import Run
 from copilot_site.lib.errors import UserFacingError
-from llmconfig.clients import chat_client
+from llmconfig.clients import chat_client, fitting
 from llmconfig.selection import ModelChoice, choose_config
+from llmconfig.window import Fit
 from projects.connections import client_for
 from projects.consoles import ConsoleBusy, in_process_lock
-from projects.models import Project, Role
+from projects.consoles.redaction import redact
+from projects.models import Project
 
 logger = logging.getLogger(__name__)
 
@@ -41,9 +44,11 @@ class RunContext:
 
     choice: ModelChoice
     model: BaseChatModel
+    fit: Fit
     messages: list[AnyMessage]
     project: Project | None
     may_change: bool
+    gns3_token: str = field(default="", repr=False)
 
 
 def load_context(run: Run) -> RunContext:
@@ -53,15 +58,20 @@ def load_context(run: Run) -> RunContext:
     else:
         choice = choose_config(user=run.session.user)
     project = run.session.project
-    role = project.role_of(run.session.user) if project else None
+    person = person_of(run)
     return RunContext(
         choice=choice,
         model=chat_client(
-            choice, temperature=run.temperature, max_tokens=run.max_tokens
+            choice,
+            temperature=run.temperature,
+            max_tokens=run.max_tokens,
+            redact=redact,
         ),
+        fit=fitting(choice, max_tokens=run.max_tokens),
         messages=window_of(run),
         project=project,
-        may_change=role is not None and role.includes(Role.ENGINEER),
+        may_change=person.may_change,
+        gns3_token=person.gns3_token,
     )
 
 
@@ -70,7 +80,7 @@ def lab_of(context: RunContext) -> Lab | None:
     if context.project is None:
         return None
     return Lab(
-        client=client_for(context.project.server),
+        client=client_for(context.project.server, token=context.gns3_token),
         project_id=context.project.project_id,
         is_simulated=context.project.server.is_simulated,
         console_lock=console_lock,
