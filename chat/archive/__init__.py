@@ -1,0 +1,1 @@
+"""Conversations and whole installations as files: archives and backups."""
