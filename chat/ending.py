@@ -6,7 +6,7 @@ from datetime import datetime
 
 from asgiref.sync import async_to_sync
 from django.db import transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import F
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -14,6 +14,7 @@ from chat.events.address import RunAddress
 from chat.events.log import continue_log
 from chat.events.snapshot import done_of
 from chat.events.vocabulary import Event, Failed, Stopped
+from chat.ledger import totals_of
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
 from chat.models.run import Status
 from chat.news import announce_end
@@ -147,28 +148,23 @@ def _store_error(run: Run, error: str, code: str) -> None:
 
 def _count(run: Run) -> None:
     """Totals of the run from its rows, added to the session's in one statement."""
-    calls = run.llm_calls.aggregate(
-        count=Count("pk"), read=Sum("input_tokens"), written=Sum("output_tokens")
-    )
-    blank = Q(role=Message.Role.ASSISTANT, content="", calls=None)
-    told = run.messages.exclude(blank).exclude(finish_reason="error")
-    messages: int = told.count()
+    totals = totals_of(run)
     last: datetime | None = (
         run.messages.order_by("-created_at")
         .values_list("created_at", flat=True)
         .first()
     )
     Run.objects.filter(pk=run.pk).update(
-        message_count=messages,
-        llm_calls_count=calls["count"],
-        input_tokens=calls["read"],
-        output_tokens=calls["written"],
+        message_count=totals.message_count,
+        llm_calls_count=totals.llm_calls_count,
+        input_tokens=totals.input_tokens,
+        output_tokens=totals.output_tokens,
     )
     run.refresh_from_db(fields=["input_tokens", "output_tokens"])
-    read, written = calls["read"] or 0, calls["written"] or 0
+    read, written = totals.input_tokens or 0, totals.output_tokens or 0
     ChatSession.objects.filter(pk=run.session_id).update(
-        message_count=F("message_count") + messages,
-        llm_calls_count=F("llm_calls_count") + calls["count"],
+        message_count=F("message_count") + totals.message_count,
+        llm_calls_count=F("llm_calls_count") + totals.llm_calls_count,
         input_tokens=F("input_tokens") + read,
         output_tokens=F("output_tokens") + written,
         total_tokens=F("total_tokens") + read + written,

@@ -12,13 +12,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from chat.control import forget_logs, signal_stop
-from chat.ending import end_unowned_run
+from chat.control import forget_logs
 from chat.events.address import RunAddress
 from chat.models import ChatSession, Message, Run
 from chat.models.run import ACTIVE, EXECUTING, FINISHED, Status
 from chat.news import announce_start
 from chat.queue import publish
+from chat.stopping import stop_run as stop_run
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
 from llmconfig.selection import choose_config
 from projects.models import Project
@@ -123,19 +123,6 @@ def start_run(
             stop_run(active, reason="interrupted")
     announce_start(run)
     return StartedRun(run, is_published)
-
-
-def stop_run(run: Run, *, reason: str = "user") -> bool:
-    """Stop it wherever it is. False if it was over already."""
-    waiting = [Status.PENDING, Status.QUEUED, Status.WAITING_APPROVAL]
-    if run.status in waiting and end_unowned_run(run, waiting, reason=reason):
-        return True
-    run.refresh_from_db(fields=["status", "attempt"])
-    if not run.request_stop(reason):
-        return False
-    # The worker also looks at the row, a second later.
-    signal_stop(run)
-    return True
 
 
 def stop_session(session: ChatSession, *, reason: str = "user") -> bool:

@@ -222,6 +222,8 @@ LLM_API_KEY = env.str("LLM_API_KEY", default="")
 OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=True)
 OFFLINE_PACE = env.float("OFFLINE_PACE", default=0.01)
 
+PROJECT_RETENTION_DAYS = env.float("PROJECT_RETENTION_DAYS", default=7.0)
+
 # --- Who may ------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = ["accounts.throttle.ThrottledBackend"]
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", default=10)

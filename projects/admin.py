@@ -13,9 +13,9 @@ from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from copilot_site.admin_base import ModelAdmin, TabularInline
+from copilot_site.admin_base import ModelAdmin, ReadOnlyAdmin, TabularInline
 from copilot_site.admin_forms import SecretForm, check_address
-from projects.models import Membership, Project, Server
+from projects.models import Gns3Identity, Membership, Project, PurgedProject, Server
 
 
 class ServerForm(SecretForm):
@@ -146,3 +146,28 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin[User]):  # type: ignore[type-arg] # 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin[Group]):
     pass
+
+
+@admin.register(Gns3Identity)
+class Gns3IdentityAdmin(ReadOnlyAdmin):
+    list_display = ("gns3_username", "server", "user", "created_at")
+    list_select_related = ("server", "user")
+    list_per_page = 50
+    search_fields = ("gns3_username", "user__username")
+    fields = ("server", "gns3_user_id", "gns3_username", "user", "created_at")
+
+
+@admin.register(PurgedProject)
+class PurgedProjectAdmin(ReadOnlyAdmin):
+    list_display = ("name", "project_id", "server_name", "deleted_by", "purged_at")
+    list_per_page = 50
+    search_fields = ("name", "project_id")
+    fields = (
+        "name",
+        "project_id",
+        "server_name",
+        "deleted_by",
+        "deleted_at",
+        "purged_at",
+        "counts",
+    )

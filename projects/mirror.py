@@ -40,10 +40,12 @@ def store(
     )
 
 
-def store_one(project: Project, seen: Gns3Project) -> Project:
-    project.name, project.status = seen.name[:255], Project.Status(seen.status)
-    project.seen_at, project.deleted_at = timezone.now(), None
-    project.save(update_fields=["name", "status", "seen_at", "deleted_at"])
+def store_one(
+    project: Project, seen: Gns3Project, *, asked_at: datetime | None = None
+) -> Project:
+    """The project as it is now by all that is known."""
+    store(project.server, [seen], asked_at=asked_at)
+    project.refresh_from_db(fields=["name", "status", "seen_at", "deleted_at"])
     return project
 
 

@@ -55,6 +55,7 @@ async def refresh_project(project: Project, *, token: str = "") -> Project:
     Raises NotFound where it is there no longer.
     """
     client = client_for(project.server, token=token)
+    asked_at = timezone.now()
     try:
         async with asyncio.timeout(_LIST_SECONDS):
             seen = await client.project(project.project_id)
@@ -64,7 +65,7 @@ async def refresh_project(project: Project, *, token: str = "") -> Project:
     except (UserFacingError, TimeoutError) as error:
         logger.info("Project %s not refreshed: %s", project.project_id, error)
         return project
-    return await in_orm_thread(store_one)(project, seen)
+    return await in_orm_thread(store_one)(project, seen, asked_at=asked_at)
 
 
 async def set_opened(project: Project, *, opened: bool, token: str = "") -> Project:

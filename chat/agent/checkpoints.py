@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,18 @@ class Checkpoints:
             yield self._stores[key][0]
         finally:
             self._users[key] -= 1
+
+    def open_projects(self) -> list[str]:
+        """Whose stores are open here; from any thread."""
+        return list(self._stores) if settings.IS_SQLITE else []
+
+    async def release(self, project_ids: Collection[str]) -> None:
+        """Close those that no run uses."""
+        async with self._lock:
+            for key in project_ids:
+                if key in self._stores and not self._users.get(key):
+                    _, stack = self._stores.pop(key)
+                    await stack.aclose()
 
     async def close(self) -> None:
         """All of them, at the end of the process."""

@@ -20,6 +20,8 @@ from chat.agent.runner import AttemptsUsedUp, Execution
 from chat.control import STOP_CHANNEL
 from chat.ending import end_unowned_run
 from chat.events.redis import redis
+from chat.housekeeping import Housekeeper
+from chat.lifecycle import closed_among
 from chat.models import Run, Worker
 from chat.models.run import EXECUTING, Status
 from chat.queue import publish
@@ -47,6 +49,7 @@ class WorkerProcess:
         self._mine: set[str] = set()
         self._suspects: set[str] = set()
         self._checkpoints: Checkpoints | None = None
+        self._housekeeper = Housekeeper()
         self._last_beat = time.monotonic()
         self._closing = threading.Event()
         self._close_lock = threading.Lock()
@@ -174,6 +177,16 @@ class WorkerProcess:
             if waited.update(published_at=Now()):
                 publish(run)
         Worker.objects.dead(_FORGET_WORKERS_AFTER).delete()
+        self._housekeeper.beat()
+        self._release_closed_projects()
+
+    def _release_closed_projects(self) -> None:
+        """Their checkpoint stores: nothing can run there until they are opened."""
+        assert self._checkpoints is not None
+        if closed := closed_among(self._checkpoints.open_projects()):
+            asyncio.run_coroutine_threadsafe(
+                self._checkpoints.release(closed), self.loop
+            )
 
     def _release_dropped(self) -> None:
         """Runs that are this worker's by their row alone, seen so twice: set free."""
