@@ -1,13 +1,16 @@
 """The one door through which keys leave: a chat model from a config."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
 
 from copilot_site.lib.secret_values import remember
 from llmconfig.selection import ModelChoice
+from llmconfig.window import Fit, Window, fit, unlimited
 
 
 def chat_client(
@@ -44,6 +47,31 @@ def chat_client(
         sends_reasoning=config.sends_reasoning,
         **options,
     )
+
+
+def fitting(choice: ModelChoice, *, max_tokens: int | None = None) -> Fit:
+    """How a conversation is made to fit what the model can read."""
+    config = choice.config
+    if config is None:
+        return unlimited
+
+    wanted = max_tokens or config.max_tokens or 0
+
+    def fitted(
+        messages: Sequence[AnyMessage],
+        tools: Sequence[dict[str, Any]],
+        share: float = 1.0,
+    ) -> Window:
+        return fit(
+            messages,
+            limit=int(config.context_limit * 1000 * share),
+            strategy=config.context_strategy,  # type: ignore[arg-type]  # its choices
+            tools=tools,
+            reserve=min(wanted, config.context_limit * 1000 // 4),
+            sends_reasoning=config.sends_reasoning,
+        )
+
+    return fitted
 
 
 def normalised(base_url: str) -> str:

@@ -6,7 +6,7 @@ alone is too large, its texts lose their middles, and at the very last its oldes
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from langchain_core.messages import (
     AIMessage,
@@ -43,6 +43,26 @@ class Window:
     dropped_steps: int = 0
     shortened: int = 0
     overflow: bool = False
+
+
+class Fit(Protocol):
+    """Makes messages fit; `share` below 1 leaves out more."""
+
+    def __call__(
+        self,
+        messages: Sequence[AnyMessage],
+        tools: Sequence[dict[str, Any]],
+        share: float = 1.0,
+    ) -> Window: ...
+
+
+def unlimited(
+    messages: Sequence[AnyMessage],
+    tools: Sequence[dict[str, Any]],
+    share: float = 1.0,
+) -> Window:
+    """For a model that reads everything."""
+    return Window(list(messages), used=0, budget=0, limit=0)
 
 
 def fit(

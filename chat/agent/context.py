@@ -17,7 +17,7 @@ from chat.agent.prompts import lab_prompt
 from chat.agent.tools.base import as_json
 from chat.agent.tools.lab import Lab
 from chat.agent.tools.topology import describe
-from chat.agent.window import window_of
+from chat.agent.window import Masked, window_of
 from chat.events.redis import redis
 from chat.models import Run
 from copilot_site.lib.errors import UserFacingError
@@ -45,6 +45,7 @@ class RunContext:
     choice: ModelChoice
     model: BaseChatModel
     fit: Fit
+    masked: Masked
     messages: list[AnyMessage]
     project: Project | None
     may_change: bool
@@ -59,16 +60,19 @@ def load_context(run: Run) -> RunContext:
         choice = choose_config(user=run.session.user)
     project = run.session.project
     person = person_of(run)
+    # Masked before anything is cut: half of a line no longer shows what it holds.
+    leaves = choice.config is not None and choice.config.redacts
+    masked: Masked = redact if leaves else str
     return RunContext(
         choice=choice,
         model=chat_client(
             choice,
             temperature=run.temperature,
             max_tokens=run.max_tokens,
-            redact=redact,
         ),
         fit=fitting(choice, max_tokens=run.max_tokens),
-        messages=window_of(run),
+        messages=window_of(run, masked),
+        masked=masked,
         project=project,
         may_change=person.may_change,
         gns3_token=person.gns3_token,
@@ -95,11 +99,13 @@ def system_prompt(context: RunContext, lab: Lab | None) -> Callable[[], Awaitabl
         topology = ""
         if lab is not None and not context.choice.is_offline:
             topology = await _topology(lab)
-        return lab_prompt(
-            project=project.name if project else "no project",
-            is_simulated=bool(project and project.server.is_simulated),
-            topology=topology,
-            now=timezone.localtime(),
+        return context.masked(
+            lab_prompt(
+                project=project.name if project else "no project",
+                is_simulated=bool(project and project.server.is_simulated),
+                topology=topology,
+                now=timezone.localtime(),
+            )
         )
 
     return prompt

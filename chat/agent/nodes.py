@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Literal, TypedDict
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -31,7 +32,8 @@ from chat.agent.translate import (
 )
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.secret_values import mask
-from llmconfig.errors import ModelStreamCut, as_model_error
+from llmconfig.deltas import Delta
+from llmconfig.errors import ModelOverflow, ModelStreamCut, as_model_error
 from llmconfig.streaming import ask
 
 logger = logging.getLogger(__name__)
@@ -65,7 +67,7 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     assembler = Assembler(taken=call_ids(state["messages"]))
     try:
         messages = prompt + state["messages"]
-        async for delta in ask(model, messages, tools, on_status=journal.status):
+        async for delta in _ask(model, messages, tools, context):
             for piece in assembler.feed(delta):
                 match piece:
                     case TextPiece(text):
@@ -97,6 +99,35 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
+async def _ask(
+    model: BaseChatModel,
+    messages: list[AnyMessage],
+    tools: list[dict[str, Any]],
+    context: Context,
+) -> AsyncGenerator[Delta, None]:
+    """With what fits; where the provider finds it too long, once with half of that."""
+    journal = context.journal
+    for share in (1.0, 0.5):
+        window = context.fit(messages, tools, share)
+        if window.overflow:
+            raise ModelOverflow
+        journal.window(window)
+        has_said = False
+        try:
+            async for delta in ask(
+                model, window.messages, tools, on_status=journal.status
+            ):
+                has_said = True
+                yield delta
+            return
+        except ModelOverflow:
+            if has_said or share < 1.0 or not window.limit:
+                raise
+            journal.status(
+                "shortening", "The conversation is too long; older parts are left out."
+            )
+
+
 async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Decides on the calls of a step before any of them runs; all pass."""
     return {}
@@ -117,7 +148,7 @@ async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any
     finally:
         _turn(context, call.id).set()
     message = ToolMessage(
-        content=result.output,
+        content=context.masked(result.output),
         tool_call_id=call.id,
         name=call.name,
         status="error" if result.is_error else "success",

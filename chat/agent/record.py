@@ -13,6 +13,7 @@ from chat.agent.state import ToolResult
 from chat.agent.tools import TOOLS
 from chat.agent.translate import Answer, CallRequest
 from chat.events.vocabulary import (
+    LogLine,
     MessageStored,
     StatusChanged,
     ToolCallWritten,
@@ -27,8 +28,20 @@ from chat.models.run import EXECUTING
 from copilot_site.lib.orm import in_orm_thread
 from llmconfig.deltas import Usage
 from llmconfig.selection import ModelChoice
+from llmconfig.window import Window
 
 _CALL_EVENTS_SECONDS = 0.1
+_UNPARSED_CALL = (
+    "The model wrote a tool call as text instead of calling the tool; it was not run. "
+    "Ask again, or use a model that supports tools."
+)
+# Below this share of a long prompt, a server has cut it rather than counted otherwise.
+_SMALL_PART = 0.5
+_MUCH = 3_000
+_CUT_PROMPT = (
+    "The model's server read {read} tokens of about {sent} that were sent: it cuts "
+    "long prompts. Raise its context size, or lower the limit in the LLM config."
+)
 
 
 class LeaseLost(Exception):
@@ -55,6 +68,7 @@ class RunRecord:
         self._started: dict[str, float] = {}
         self._evidence_at: datetime | None = None
         self.finish_reason = ""
+        self._window: Window | None = None
 
     # --- Model --------------------------------------------------------------
 
@@ -135,18 +149,22 @@ class RunRecord:
         message = await in_orm_thread(self._store_answer)(message_id, answer)
         self._draft.pop(message_id, None)
         self.finish_reason = answer.finish_reason
+        for line in self._warnings(answer):
+            self.log.put(line)
         self.log.put(self._usage(answer.usage))
         self.log.put(MessageStored(message))
 
     def _store_answer(self, message_id: str, answer: Answer) -> dict[str, Any]:
         with transaction.atomic():
-            self._hold(saved_seq=self.log.seq + 2)
+            self._hold(saved_seq=self.log.seq + len(self._warnings(answer)) + 2)
             message = Message.objects.get(pk=message_id)
             message.content = answer.text
             message.reasoning = answer.reasoning
             message.finish_reason = answer.finish_reason
             message.is_partial = False
             message.metadata = self._evidence()
+            if warnings := self._warnings(answer):
+                message.metadata["warnings"] = [line.text for line in warnings]
             message.save()
             calls = [
                 ToolCall(
@@ -203,6 +221,20 @@ class RunRecord:
                 self._llm_call, status, usage, reason=reason, error_code=error_code
             )
 
+    def window(self, window: Window) -> None:
+        self._window = window
+
+    def _warnings(self, answer: Answer) -> list[LogLine]:
+        """What a person should know of an answer that looks well and is not."""
+        lines = []
+        if answer.has_unparsed_call:
+            lines.append(LogLine("warning", _UNPARSED_CALL))
+        sent = self._window.used if self._window else 0
+        read = answer.usage.input_tokens
+        if read and sent > _MUCH and read < sent * _SMALL_PART:
+            lines.append(LogLine("warning", _CUT_PROMPT.format(read=read, sent=sent)))
+        return lines
+
     def _usage(self, usage: Usage) -> UsageReported:
         return UsageReported(
             self._choice.model,
@@ -210,6 +242,8 @@ class RunRecord:
             usage.input_tokens,
             usage.output_tokens,
             usage.total_tokens,
+            self._window.used if self._window and self._window.limit else None,
+            self._window.limit if self._window and self._window.limit else None,
         )
 
     def _evidence(self) -> dict[str, Any]:

@@ -166,6 +166,8 @@ class Execution:
                         system_prompt=system_prompt(context, lab),
                         step_limit=settings.STEP_LIMIT,
                         may_change=context.may_change,
+                        fit=context.fit,
+                        masked=context.masked,
                         output_limit=settings.TOOL_OUTPUT_LENGTH,
                     ),
                     durability="async",

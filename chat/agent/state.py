@@ -12,6 +12,7 @@ from langgraph.graph.message import add_messages
 from chat.agent.tools.base import Tool
 from chat.agent.tools.lab import Lab
 from chat.agent.translate import Answer, CallRequest
+from llmconfig.window import Fit, Window, unlimited
 
 
 class State(TypedDict):
@@ -43,6 +44,9 @@ class Journal(Protocol):
         self, message_id: str, call: CallRequest, *, is_complete: bool
     ) -> None: ...
 
+    def window(self, window: Window) -> None:
+        """What the next request will hold."""
+
     async def model_finished(self, message_id: str, answer: Answer) -> None:
         """Store the answer, its calls and its tokens."""
 
@@ -70,6 +74,8 @@ class Context:
     step_limit: int
     output_limit: int
     may_change: bool = False
+    fit: Fit = unlimited
+    masked: Callable[[str], str] = str
     tool_seconds: float = 180.0
     # Changes of one step run in the order in which the model wrote them.
     turns: dict[str, Any] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """A session's rows → the messages a model reads. The rows are the one truth."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from django.conf import settings
 from langchain_core.messages import (
@@ -14,19 +14,24 @@ from chat.agent.translate import CallRequest, assistant_message
 from chat.history import newest_messages
 from chat.models import Message, Run
 
+Masked = Callable[[str], str]
 
-def window_of(run: Run) -> list[AnyMessage]:
-    """The newest whole rounds up to and with this run, oldest first."""
+
+def window_of(run: Run, masked: Masked = str) -> list[AnyMessage]:
+    """The newest whole rounds up to and with this run, oldest first.
+
+    `masked` takes out of device text what must not leave the site.
+    """
     rows = newest_messages(run.session, limit=settings.HISTORY_MESSAGES)
     rows = [row for row in rows if row.round <= run.round]
     first_round = rows[0].round if rows else 0
     if len(rows) == settings.HISTORY_MESSAGES and first_round != run.round:
         # Its first round may be cut: a result without its call is refused.
         rows = [row for row in rows if row.round != first_round]
-    return as_messages(rows)
+    return as_messages(rows, masked)
 
 
-def as_messages(rows: Iterable[Message]) -> list[AnyMessage]:
+def as_messages(rows: Iterable[Message], masked: Masked = str) -> list[AnyMessage]:
     """Valid for any provider: no blank turn, no call without its result."""
     rows = list(rows)
     answered = {row.tool_call_id for row in rows if row.role == Message.Role.TOOL}
@@ -36,14 +41,15 @@ def as_messages(rows: Iterable[Message]) -> list[AnyMessage]:
         is_error = bool(row.metadata.get("error"))
         if is_error:
             continue
-        message = _as_message(row, answered, is_current=row.round == current)
+        is_current = row.round == current
+        message = _as_message(row, answered, masked, is_current=is_current)
         if message is not None:
             messages.append(message)
     return messages
 
 
 def _as_message(
-    row: Message, answered: set[str], *, is_current: bool
+    row: Message, answered: set[str], masked: Masked, *, is_current: bool
 ) -> AnyMessage | None:
     message_id = str(row.pk)
     match row.role:
@@ -53,7 +59,10 @@ def _as_message(
             return SystemMessage(row.content, id=message_id)
         case Message.Role.TOOL:
             return ToolMessage(
-                row.content, id=message_id, tool_call_id=row.tool_call_id, name=row.name
+                masked(row.content),
+                id=message_id,
+                tool_call_id=row.tool_call_id,
+                name=row.name,
             )
         case _:
             calls = sorted(row.calls.all(), key=lambda call: call.position)
@@ -65,4 +74,6 @@ def _as_message(
                 CallRequest(call.call_id, call.name, call.arguments, call.extra)
                 for call in kept
             ]
-            return assistant_message(message_id, row.content, row.reasoning, requests)
+            # It may quote a device, told by a model that reads everything.
+            text = masked(row.content)
+            return assistant_message(message_id, text, row.reasoning, requests)

@@ -99,7 +99,10 @@ class LogLine(Event):
 
 @dataclass(frozen=True, slots=True)
 class UsageReported(Event):
-    """Tokens of one LLM call; null: the provider did not say."""
+    """Tokens of one LLM call; null: the provider did not say.
+
+    `context_used` of `context_limit` tokens (estimated) is what the call was sent.
+    """
 
     type = "usage"
     model: str
@@ -107,6 +110,8 @@ class UsageReported(Event):
     input_tokens: int | None
     output_tokens: int | None
     total_tokens: int | None
+    context_used: int | None = None
+    context_limit: int | None = None
 
     def fields(self) -> dict[str, Any]:
         return asdict(self)

@@ -4,6 +4,7 @@ from typing import Any
 
 from chat.agent.state import ToolResult
 from chat.agent.translate import Answer, CallRequest
+from llmconfig.window import Window
 
 
 class MemoryJournal:
@@ -13,6 +14,7 @@ class MemoryJournal:
         self.answers: list[Answer] = []
         self.results: dict[str, ToolResult] = {}
         self.texts: list[str] = []
+        self.windows: list[Window] = []
         self._raw: dict[str, str] = {}
         self._number = 0
 
@@ -49,6 +51,9 @@ class MemoryJournal:
     async def tool_finished(self, call: CallRequest, result: ToolResult) -> None:
         self.reports.append(("finished", call.id))
         self.results[call.id] = result
+
+    def window(self, window: Window) -> None:
+        self.windows.append(window)
 
     def raw_arguments(self, call_id: str) -> str:
         return self._raw[call_id]
