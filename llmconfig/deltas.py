@@ -202,6 +202,8 @@ def _text(value: object) -> str:
 
 
 def _calls(parts: object) -> Iterable[CallPart]:
+    if isinstance(parts, dict):
+        parts = [parts]
     if not isinstance(parts, list):
         return
     for part in parts:

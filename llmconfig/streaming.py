@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, AnyMessage, BaseMessage
 
-from llmconfig.deltas import CallPart, Delta, TextCleaner, Usage, text_of, whole
+from llmconfig.deltas import CallPart, Delta, TextCleaner, Usage, text_of
 from llmconfig.payload import REASONING
 
 OnStatus = Callable[[str, str], None]
@@ -33,19 +33,20 @@ async def ask(
             yield delta
         return
     bound = model.bind_tools(list(tools)) if tools else model
-    cleaner = TextCleaner()
+    texts, thoughts = TextCleaner(), TextCleaner()
     async for chunk in bound.astream(list(messages)):
         delta = delta_of_chunk(chunk)
-        if delta.text:
-            delta.text = cleaner.clean(delta.text)
+        delta.text = texts.clean(delta.text)
+        delta.reasoning = thoughts.clean(delta.reasoning)
         yield delta
+    yield Delta(text=texts.finish(), reasoning=thoughts.finish())
 
 
 def delta_of_chunk(chunk: BaseMessage) -> Delta:
     """From a LangChain model's own chunk."""
     delta = Delta(text=text_of(chunk.content))
     thought = chunk.additional_kwargs.get(REASONING)
-    delta.reasoning = whole(thought) if isinstance(thought, str) else ""
+    delta.reasoning = thought if isinstance(thought, str) else ""
     delta.finish_reason = str(chunk.response_metadata.get("finish_reason") or "")
     if isinstance(chunk, AIMessageChunk):
         delta.calls = [

@@ -63,7 +63,7 @@ class Answer:
     def settle(self) -> None:
         """At the end: drop what never became a call."""
         self.calls = [call for call in self.calls if call.name]
-        is_cut = self.finish_reason in ("length", "content_filter")
+        is_cut = self.finish_reason not in _WHOLE
         if is_cut and self.calls and not self.calls[-1].arguments.strip():
             # Cut before its arguments, which must not pass for a call without any.
             self.calls.pop()
@@ -100,6 +100,8 @@ def assistant_message(
     )
 
 
+# Reasons that leave no doubt that the last call was written to its end.
+_WHOLE = ("stop", "tool_calls", "function_call", "tool_use", "end_turn")
 # How models write calls where their server does not understand them.
 _CALL_MARKS = re.compile(
     r"<tool_call>|<function=|<function_call|<invoke name=|<\|tool_call|\[TOOL_CALLS\]"

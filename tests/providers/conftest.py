@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-import httpx
 import pytest
 from django.contrib.auth.models import User
 
@@ -39,8 +38,9 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def make_model(replay: Replay) -> AsyncIterator[MakeModel]:
-    """Made as `llmconfig.clients` makes it."""
-    async with httpx.AsyncClient(timeout=60) as http:
+    """Made as `llmconfig.clients` makes it, with its pool of connections."""
+    clients._http.cache_clear()
+    async with clients._http() as http:
 
         def make(**options: Any) -> OpenAIModel:
             fields = {"model": "replayed", **options}
@@ -53,6 +53,7 @@ async def make_model(replay: Replay) -> AsyncIterator[MakeModel]:
             )
 
         yield make
+    clients._http.cache_clear()
 
 
 @pytest.fixture
