@@ -19,6 +19,7 @@ async def frames(
     is_still_valid: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
     """Frames of a run after the given number, until `done` or this connection's end."""
+    _release_thread()
     sent = 0
     heartbeat = orjson.dumps({"type": "heartbeat", "session_id": address.session_id})
     async with contextlib.aclosing(follow(address, after=after)) as items:
@@ -43,8 +44,7 @@ async def frames(
 
 
 async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:
-    """Gives back the request's thread before it streams; it holds no connection."""
-    _release_thread()
+    """Holds no connection to the database, and no thread once it streams."""
     return StreamingHttpResponse(
         body,
         content_type="text/event-stream",
@@ -54,6 +54,7 @@ async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:
 
 def _release_thread() -> None:
     # Django binds a thread to each request; a stream would pin it until its end.
+    # To be called when the body is read: until then middleware takes a new one.
     # asgiref offers no public way to give it back (checked by a test).
     context = SyncToAsync.thread_sensitive_context.get(None)
     if context is not None:
