@@ -21,7 +21,7 @@ class FakeUser:
 
 @dataclass
 class FakeGns3:
-    """Tokens are JWTs of a key that only it knows; `exp` is not looked at, as in 3.0."""
+    """Tokens are JWTs of a key that only it knows; it ignores `exp`, as GNS3 3.0."""
 
     users: dict[str, FakeUser] = field(default_factory=dict)
     projects: dict[str, dict[str, Any]] = field(default_factory=dict)
