@@ -1,5 +1,4 @@
 import json
-import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -269,7 +268,7 @@ def test_history_has_the_newest_messages_in_order(
     assert set(newest) >= {"title", "created_at", "updated_at", "llm_calls"}
 
 
-@pytest.mark.parametrize("before", ["x", str(uuid.uuid4())])
+@pytest.mark.parametrize("before", ["x", OTHER_LAB_ID])
 def test_history_before_an_unknown_message_is_a_validation_error(
     client: Client, session: ChatSession, before: str
 ) -> None:
