@@ -11,6 +11,8 @@ from typing import Any
 
 HIGH = ("\ud800", "\udbff")
 LOW = ("\udc00", "\udfff")
+# What the columns for it hold.
+LONGEST_REASON = 64
 # Larger numbers are no counts of tokens, and no column holds them.
 _MOST_TOKENS = 2**31 - 1
 
@@ -89,7 +91,7 @@ def delta_of(payload: dict[str, Any]) -> Delta:
         delta.calls = list(_calls(body.get("tool_calls")))
         if not delta.calls and isinstance(old := body.get("function_call"), dict):
             delta.calls = list(_calls([{"index": 0, "function": old}]))
-    delta.finish_reason = _text(choice.get("finish_reason"))
+    delta.finish_reason = whole(_text(choice.get("finish_reason")))[:LONGEST_REASON]
     if delta.usage is None:
         delta.usage = _usage(choice.get("usage"))
     return delta

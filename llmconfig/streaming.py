@@ -6,7 +6,15 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, AnyMessage, BaseMessage
 
-from llmconfig.deltas import CallPart, Delta, TextCleaner, Usage, text_of
+from llmconfig.deltas import (
+    LONGEST_REASON,
+    CallPart,
+    Delta,
+    TextCleaner,
+    Usage,
+    text_of,
+    whole,
+)
 from llmconfig.payload import REASONING
 
 OnStatus = Callable[[str, str], None]
@@ -47,7 +55,8 @@ def delta_of_chunk(chunk: BaseMessage) -> Delta:
     delta = Delta(text=text_of(chunk.content))
     thought = chunk.additional_kwargs.get(REASONING)
     delta.reasoning = thought if isinstance(thought, str) else ""
-    delta.finish_reason = str(chunk.response_metadata.get("finish_reason") or "")
+    reason = str(chunk.response_metadata.get("finish_reason") or "")
+    delta.finish_reason = whole(reason)[:LONGEST_REASON]
     if isinstance(chunk, AIMessageChunk):
         delta.calls = [
             CallPart(
