@@ -24,7 +24,11 @@ async def answer(request: web.Request) -> web.StreamResponse:
         due = begun + number * PACE
         if (wait := due - time.monotonic()) > 0:
             await asyncio.sleep(wait)
-        await response.write(_chunk({"content": f"{time.monotonic_ns()} "}))
+        try:
+            await response.write(_chunk({"content": f"{time.monotonic_ns()} "}))
+        except ConnectionError:
+            # Stopped, or its worker was killed.
+            return response
     await response.write(_chunk({}, reason="stop", usage=count))
     await response.write(b"data: [DONE]\n\n")
     return response

@@ -22,6 +22,14 @@ from tests.stack import ROOT, Stack, free_port
 
 PACE = 0.02
 Row = tuple[str, str]
+# A word of the command line, and what the process is.
+PARTS = {
+    "daphne": "web",
+    "celery": "worker",
+    "bench.model": "mock model",
+    "valkey": "Valkey",
+    "postgres": "PostgreSQL",
+}
 
 
 async def first_token(client: Client, model_url: str) -> Row:
@@ -49,22 +57,27 @@ async def _model_alone(url: str) -> float:
 
 
 async def streams(
-    client: Client, count: int, tokens: int, cpu: Callable[[], float]
+    client: Client, count: int, tokens: int, cpu: Callable[[], dict[str, float]]
 ) -> list[Row]:
     """Many conversations at once, each at fifty tokens a second."""
     before, started = cpu(), time.monotonic()
     heard = await asyncio.gather(*(client.ask(tokens) for _ in range(count)))
-    spent = cpu() - before
+    spent = {name: seconds - before.get(name, 0.0) for name, seconds in cpu().items()}
     arrivals = sorted(at for one in heard for at in one.arrivals)
     assert len(arrivals) == count * tokens, "tokens are missing or doubled"
     # The model says a run's first token at once: n tokens take n - 1 paces.
     rate = len(arrivals) / (arrivals[-1] - started)
     ideal = count * tokens / ((tokens - 1) * PACE)
-    name = f"{count} streams"
+    name, per_token = f"{count} streams", len(arrivals) / 1e6
     return [
         (f"{name}, POST to last token", f"{rate:.0f} tok/s of {ideal:.0f}"),
         (f"{name}, relay p50 / p95", _milliseconds(heard)),
-        (f"{name}, CPU per token", f"{spent / len(arrivals) * 1e6:.0f} µs"),
+        (f"{name}, CPU per token", f"{sum(spent.values()) / per_token:.0f} µs"),
+        *(
+            (f"  of which {part}", f"{seconds / per_token:.0f} µs")
+            for part, seconds in sorted(spent.items())
+            if seconds / per_token >= 1
+        ),
     ]
 
 
@@ -130,12 +143,15 @@ def _milliseconds(heard: list[Heard]) -> str:
     return f"{middle * 1000:.0f} / {high * 1000:.0f} ms"
 
 
-def cpu_of_all() -> float:
-    """Seconds of this process and of all that it started."""
+def cpu_of_all() -> dict[str, float]:
+    """Seconds of this process and of all that it started, by their part."""
     me = psutil.Process()
-    return sum(
-        sum(process.cpu_times()[:2]) for process in [me, *me.children(recursive=True)]
-    )
+    spent = {"load generator": sum(me.cpu_times()[:2])}
+    for process in me.children(recursive=True):
+        line = " ".join(process.cmdline())
+        part = next((part for word, part in PARTS.items() if word in line), "others")
+        spent[part] = spent.get(part, 0.0) + sum(process.cpu_times()[:2])
+    return spent
 
 
 @contextmanager
