@@ -63,8 +63,7 @@ def end_run(
             _store_error(run, error, error_code)
         _count(run)
         transaction.on_commit(lambda: announce_end(run))
-        following = run.session.runs.filter(status=Status.PENDING).order_by("round")
-        promoted = following.first()
+        promoted = _next_in_line(run.session)
         if promoted is not None and promoted.promote():
             transaction.on_commit(lambda: _publish(promoted))
     closing.append(done_of(run))
@@ -89,6 +88,13 @@ def end_unowned_run(
     except (RedisError, OSError):
         logger.warning("Event log out of reach; run %s ended in its row", run.pk)
     return True
+
+
+def _next_in_line(session: ChatSession) -> Run | None:
+    """None while another is answered: it was one in line that ended."""
+    if session.runs.active().exists():
+        return None
+    return session.runs.filter(status=Status.PENDING).order_by("round").first()
 
 
 def _publish(run: Run) -> None:
