@@ -30,7 +30,7 @@ async def test_case_goes_through_the_agent_as_its_file_says(
     expect = case.loop or {}
     replay.script(*case.answers, *([] if len(case.answers) > 1 else _then(case)))
 
-    run = await ask(session)
+    run = await ask(session, "Why? " * (20_000 if "long_question" in expect else 1))
 
     assert run.status == expect["status"], (run.error, replay.faults)
     assert run.error_code == expect.get("error", "")
@@ -63,6 +63,9 @@ async def test_case_goes_through_the_agent_as_its_file_says(
     events = await events_of(RunAddress.of(run))
     assert [event["type"] for event in events][-1] == "done"
     assert KEY not in json.dumps(events)
+    if "warns" in expect:
+        lines = [event["text"] for event in events if event["type"] == "log"]
+        assert any(expect["warns"] in line for line in lines), lines
     if "told" in expect:
         assert text_of(events) == expect["told"]
     if "finish_reason" in expect:
