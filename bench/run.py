@@ -169,18 +169,22 @@ def model_server() -> Iterator[str]:
         process.wait()
 
 
-async def measure(stack: Stack, model_url: str, tokens: int) -> list[Row]:
-    rows = []
+async def measure(stack: Stack, model_url: str, tokens: int) -> None:
+    """Print each row as soon as it is known."""
     async with client_of(stack) as client:
         # Imports and pools are made before, as in a server that has run a while.
         await asyncio.gather(*(client.ask(20) for _ in range(20)))
-        rows.append(await first_token(client, model_url))
+        show([await first_token(client, model_url)])
         for count in (30, 100):
-            rows += await streams(client, count, tokens, cpu_of_all)
-        rows += await followers(client, 100)
-        rows.append(await stop(client))
-        rows.append(await kill(stack, client))
-    return rows
+            show(await streams(client, count, tokens, cpu_of_all))
+        show(await followers(client, 100))
+        show([await stop(client)])
+        show([await kill(stack, client)])
+
+
+def show(rows: list[Row]) -> None:
+    for name, text in rows:
+        print(f"{name:<42}{text}", flush=True)
 
 
 def main() -> int:
@@ -199,12 +203,11 @@ def main() -> int:
             "LEASE_SECONDS": "4",
         }
         with Stack(Path(folder), database=chosen.database, env=env) as stack:
-            load = os.getloadavg()[0]
-            rows = asyncio.run(measure(stack, model_url, chosen.tokens))
-    print(f"\n{chosen.database}, {os.cpu_count()} cores, load before: {load:.1f}")
-    print("Mock model, load generator, Valkey and database share the machine.\n")
-    width = max(len(name) for name, _ in rows)
-    print("\n".join(f"{name:<{width}}  {text}" for name, text in rows))
+            print(
+                f"{chosen.database}, {os.cpu_count()} cores, load {os.getloadavg()[0]}."
+                " Mock model, load generator, Valkey and database share them.\n"
+            )
+            asyncio.run(measure(stack, model_url, chosen.tokens))
     return 0
 
 
