@@ -35,6 +35,10 @@ _UNPARSED_CALL = (
     "The model wrote a tool call as text instead of calling the tool; it was not run. "
     "Ask again, or use a model that supports tools."
 )
+_BLANK_ANSWER = (
+    "The model answered nothing. Ask again, put the question another way, or use "
+    "another model."
+)
 # Below this share of a long prompt, a server has cut it rather than counted otherwise.
 _SMALL_PART = 0.5
 _MUCH = 3_000
@@ -229,6 +233,8 @@ class RunRecord:
         lines = []
         if answer.has_unparsed_call:
             lines.append(LogLine("warning", _UNPARSED_CALL))
+        if not answer.text.strip() and not answer.calls and not lines:
+            lines.append(LogLine("warning", _BLANK_ANSWER))
         sent = self._window.used if self._window else 0
         read = answer.usage.input_tokens
         if read and sent > _MUCH and read < sent * _SMALL_PART:

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 _FAILED = "Something went wrong. The operator finds the details in the log."
 # What providers call the end of an answer that is whole.
-_USUAL_ENDS = ("stop", "tool_calls", "function_call", "end_turn", "eos")
+_USUAL_ENDS = ("stop", "tool_calls", "tool_use", "function_call", "end_turn", "eos")
 # A title that takes longer than the answer arrives on the user's own channel.
 _TITLE_SECONDS = 30.0
 

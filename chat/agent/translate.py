@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage
 
 from llmconfig.deltas import CallPart, Delta, TextCleaner, Usage, storable
 from llmconfig.payload import CALL_EXTRA, RAW_ARGUMENTS, REASONING
+from llmconfig.thinking import ThinkSplitter
 
 
 @dataclass
@@ -167,15 +168,23 @@ class Assembler:
         self._theirs: dict[str, str] = {}
         self._cleaners: dict[str, TextCleaner] = {}
         self._newest: CallRequest | None = None
+        self._thinking = ThinkSplitter()
 
     def feed(self, delta: Delta) -> Iterator[TextPiece | ReasoningPiece | CallPiece]:
         """What is new in this delta."""
-        if delta.reasoning:
-            self.answer.reasoning += delta.reasoning
-            yield ReasoningPiece(delta.reasoning)
+        thought, text = "", ""
         if delta.text:
-            self.answer.text += delta.text
-            yield TextPiece(delta.text)
+            thought, text = self._thinking.feed(delta.text)
+        if delta.calls or delta.finish_reason:
+            # Nothing of the text follows: what was held back belongs to it.
+            more_thought, more_text = self._thinking.finish()
+            thought, text = thought + more_thought, text + more_text
+        if thought := delta.reasoning + thought:
+            self.answer.reasoning += thought
+            yield ReasoningPiece(thought)
+        if text:
+            self.answer.text += text
+            yield TextPiece(text)
         named: set[str] = set()
         for part in delta.calls:
             call = self._slot(part, named)
