@@ -4,7 +4,7 @@ import uuid
 
 from django.contrib.auth.models import User
 
-from chat.models import ChatSession, Run
+from chat.models import ChatSession, Message, Run
 from copilot_site.lib.errors import NotFound, UserFacingError
 from projects.models import Project
 
@@ -44,3 +44,16 @@ def run_for(user: User, project: Project, run_id: str) -> Run:
     if run is None:
         raise NotFound("There is no such run.")
     return run
+
+
+def message_for(user: User, project: Project, message_id: str) -> Message:
+    """Raises NotFound likewise."""
+    try:
+        key = uuid.UUID(message_id)
+    except ValueError:
+        raise NotFound("There is no such message.") from None
+    rows = Message.objects.filter(session__user=user, session__project=project, pk=key)
+    message = rows.first()
+    if message is None:
+        raise NotFound("There is no such message.")
+    return message

@@ -67,6 +67,7 @@ _POSTGRES_CREATE = (
 def install(apps: Any, editor: BaseDatabaseSchemaEditor) -> None:
     """Make the index anew, from all messages there are."""
     remove(apps, editor)
+    statements: tuple[str, ...]
     if editor.connection.vendor == "sqlite":
         statements = (*_SQLITE_TABLES, *_SQLITE_TRIGGERS, *_SQLITE_FILL)
     else:

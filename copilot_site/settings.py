@@ -11,6 +11,8 @@ from copilot_site.admin_theme import UNFOLD as UNFOLD
 from copilot_site.lib.log_settings import logging_of
 from copilot_site.lib.redis_urls import for_celery, with_database
 from copilot_site.lib.secret_files import read_or_make
+from copilot_site.rest import REST_FRAMEWORK as REST_FRAMEWORK
+from copilot_site.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 
 env = environ.Env()
 # Read when LangGraph is first imported: a crafted checkpoint must run no code.
@@ -89,6 +91,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "rest_framework",
+    "drf_spectacular",
     "csp",
     "accounts",
     "llmconfig",
@@ -236,13 +239,6 @@ BEARER_CHECKS = [
 ]
 
 # --- API ------------------------------------------------------------------------
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["copilot_site.authentication.Authentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "EXCEPTION_HANDLER": "copilot_site.api_errors.exception_handler",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-}
 SIMPLE_JWT: dict[str, Any] = {
     "ACCESS_TOKEN_LIFETIME": timedelta(
         minutes=env.int("ACCESS_TOKEN_MINUTES", default=1440)

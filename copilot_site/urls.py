@@ -4,7 +4,8 @@ from django.urls import include, path
 
 from accounts.pages import throttled
 from chat.api import urls as chat_api
-from copilot_site import views
+from chat.api.user_events import user_events
+from copilot_site import openapi, views
 from projects.api import urls as projects_api
 
 login_page = auth.LoginView.as_view(redirect_authenticated_user=True)
@@ -21,6 +22,9 @@ urlpatterns = [
     path("healthz", views.health, name="health"),
     path("v3/version", views.version, name="version"),
     path("v3/me", views.me, name="me"),
+    path("v3/events", user_events, name="user-events"),
+    path("v3/openapi.json", openapi.openapi_json, name="openapi"),
+    path("v3/docs", openapi.docs, name="docs"),
     path("v3/access/", include("accounts.urls")),
     path("v3/", include(projects_api)),
     path("v3/projects/<str:project_id>/chat/", include(chat_api)),

@@ -3,8 +3,10 @@
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from chat.api.shapes import RunShape
 from chat.models import ChatSession, Run
 from chat.models.session import TITLE_LENGTH
 
@@ -44,6 +46,7 @@ class ChatSessionSerializer(serializers.ModelSerializer[ChatSession]):
     def get_project_id(self, session: ChatSession) -> str | None:
         return session.project.project_id if session.project else None
 
+    @extend_schema_field(RunShape(allow_null=True))
     def get_active_run(self, session: ChatSession) -> dict[str, Any] | None:
         # The list view has prefetched it: one query for all sessions.
         active = getattr(session, "active_runs", None)

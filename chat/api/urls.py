@@ -1,6 +1,6 @@
 from django.urls import path
 
-from chat.api import stream, views
+from chat.api import export, feedback, stream, views
 
 _SESSION = "sessions/<str:session_id>"
 
@@ -11,6 +11,7 @@ urlpatterns = [
     path(f"{_SESSION}/pin", views.SessionPin.as_view(), name="session-pin"),
     path(f"{_SESSION}/history", views.SessionHistory.as_view(), name="session-history"),
     path(f"{_SESSION}/events", stream.events, name="session-events"),
+    path(f"{_SESSION}/export", export.SessionExport.as_view(), name="session-export"),
     path(f"{_SESSION}/runs", views.SessionRuns.as_view(), name="session-runs"),
     path(f"{_SESSION}/stop", views.SessionStop.as_view(), name="session-stop"),
     path(f"{_SESSION}/abort", views.SessionStop.as_view(), name="session-abort"),
@@ -18,6 +19,11 @@ urlpatterns = [
         f"{_SESSION}/approvals",
         views.SessionApprovals.as_view(),
         name="session-approvals",
+    ),
+    path(
+        "messages/<str:message_id>/feedback",
+        feedback.MessageFeedback.as_view(),
+        name="message-feedback",
     ),
     path("runs/<str:run_id>", views.RunDetail.as_view(), name="run-detail"),
 ]

@@ -4,41 +4,41 @@ import uuid
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.db.models import Prefetch, Q
+from django.db.models import Exists, OuterRef, Prefetch
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from chat.access import run_for, session_for
+from chat.api.paging import HistoryPageSerializer, ListCursor, SessionPageSerializer
 from chat.api.serializers import (
     ChatSessionSerializer,
     NewSessionSerializer,
     TitleSerializer,
     run_json,
 )
+from chat.api.shapes import (
+    ApprovalShape,
+    DeletedShape,
+    HistoryShape,
+    RunShape,
+    StoppedShape,
+)
+from chat.deletion import delete_sessions
 from chat.history import newest_messages, openai_message
-from chat.models import ChatSession, Message, Run
+from chat.models import ChatSession, Run
 from chat.models.run import Status
+from chat.models.session import ChatSessionQuerySet
 from chat.runs import delete_session, stop_run, stop_session
+from chat.search import matching
 from copilot_site.authentication import Identity
 from copilot_site.lib.errors import Conflict
 from projects.access import project_for
 from projects.models import Project, Role
 
-
-class PageSerializer(serializers.Serializer[Any]):
-    """Query parameters of the session list."""
-
-    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
-    offset = serializers.IntegerField(min_value=0, max_value=1_000_000, default=0)
-    q = serializers.CharField(required=False, max_length=200, default="")
-    pinned = serializers.BooleanField(required=False, allow_null=True, default=None)
-
-
-class HistoryPageSerializer(serializers.Serializer[Any]):
-    limit = serializers.IntegerField(min_value=1, max_value=1000, default=100)
-    before = serializers.UUIDField(required=False, default=None)
+_NOTHING = OpenApiResponse(description="Done; no body.")
 
 
 class ProjectView(APIView):
@@ -68,28 +68,42 @@ class ProjectView(APIView):
 class SessionList(ProjectView):
     """My sessions in a project."""
 
+    @property
+    def mine(self) -> ChatSessionQuerySet:
+        return ChatSession.objects.owned_by(self.person).filter(project=self.project)
+
+    @extend_schema(
+        parameters=[SessionPageSerializer], responses=ChatSessionSerializer(many=True)
+    )
     def get(self, request: Request, project_id: str) -> Response:
         """Pinned first, newest first; `q` searches titles and messages."""
-        page = PageSerializer(data=request.query_params)
+        page = SessionPageSerializer(data=request.query_params)
         page.is_valid(raise_exception=True)
         wanted = page.validated_data
-        sessions = ChatSession.objects.owned_by(request.user).filter(
-            project=self.project
-        )
+        sessions = matching(self._filtered(wanted), wanted["q"]).listed()
+        start, limit = wanted["offset"], wanted["limit"]
+        if wanted["cursor"]:
+            sessions = sessions.filter(ListCursor.parse(wanted["cursor"]).rest)
+            start = 0
+        active = Prefetch("runs", Run.objects.active(), to_attr="active_runs")
+        rows = sessions.select_related("project").prefetch_related(active)
+        # One more than asked for: is there another page?
+        found = list(rows[start : start + limit + 1])
+        response = Response(ChatSessionSerializer(found[:limit], many=True).data)
+        if len(found) > limit:
+            response["X-Next-Cursor"] = str(ListCursor.after(found[limit - 1]))
+        return response
+
+    def _filtered(self, wanted: dict[str, Any]) -> ChatSessionQuerySet:
+        sessions = self.mine
         if wanted["pinned"] is not None:
             sessions = sessions.filter(pinned=wanted["pinned"])
-        if text := wanted["q"].strip():
-            found = Message.objects.filter(content__icontains=text).values("session")
-            sessions = sessions.filter(Q(title__icontains=text) | Q(pk__in=found))
-        start = wanted["offset"]
-        active = Prefetch("runs", Run.objects.active(), to_attr="active_runs")
-        rows = (
-            sessions.listed()
-            .select_related("project")
-            .prefetch_related(active)[start : start + wanted["limit"]]
-        )
-        return Response(ChatSessionSerializer(rows, many=True).data)
+        if profile := wanted["profile"]:
+            runs = Run.objects.filter(session=OuterRef("pk"), profile=profile)
+            sessions = sessions.filter(Exists(runs))
+        return sessions
 
+    @extend_schema(request=NewSessionSerializer, responses={201: ChatSessionSerializer})
     def post(self, request: Request, project_id: str) -> Response:
         """An empty session."""
         form = NewSessionSerializer(data=request.data)
@@ -103,11 +117,21 @@ class SessionList(ProjectView):
         )
         return Response(ChatSessionSerializer(session).data, status=201)
 
+    @extend_schema(
+        operation_id="projects_chat_sessions_destroy_all", responses={200: DeletedShape}
+    )
+    def delete(self, request: Request, project_id: str) -> Response:
+        """All of mine in the project; what runs is stopped first."""
+        return Response({"deleted": delete_sessions(self.mine)})
+
 
 class SessionDetail(ProjectView):
+    @extend_schema(responses=ChatSessionSerializer)
     def get(self, request: Request, project_id: str, session_id: str) -> Response:
+        """One of my sessions."""
         return Response(ChatSessionSerializer(self.session(request)).data)
 
+    @extend_schema(request=TitleSerializer, responses=ChatSessionSerializer)
     def patch(self, request: Request, project_id: str, session_id: str) -> Response:
         """Rename: 1 to 255 characters after trimming."""
         session = self.session(request)
@@ -116,16 +140,22 @@ class SessionDetail(ProjectView):
         session.rename(form.validated_data["title"])
         return Response(ChatSessionSerializer(session).data)
 
+    @extend_schema(responses={204: _NOTHING})
     def delete(self, request: Request, project_id: str, session_id: str) -> Response:
+        """Stop what runs, then remove it; the ledger of tokens stays."""
         delete_session(self.session(request))
         return Response(status=204)
 
 
 class SessionPin(ProjectView):
+    @extend_schema(request=None, responses=ChatSessionSerializer)
     def put(self, request: Request, project_id: str, session_id: str) -> Response:
+        """To the top of the list."""
         return self._pin(request, pinned=True)
 
+    @extend_schema(responses={200: ChatSessionSerializer})
     def delete(self, request: Request, project_id: str, session_id: str) -> Response:
+        """Back among the others."""
         return self._pin(request, pinned=False)
 
     def _pin(self, request: Request, *, pinned: bool) -> Response:
@@ -135,6 +165,7 @@ class SessionPin(ProjectView):
 
 
 class SessionHistory(ProjectView):
+    @extend_schema(parameters=[HistoryPageSerializer], responses=HistoryShape)
     def get(self, request: Request, project_id: str, session_id: str) -> Response:
         """The newest messages, oldest first; `before` pages back."""
         session = self.session(request)
@@ -160,6 +191,7 @@ class SessionHistory(ProjectView):
 
 
 class SessionRuns(ProjectView):
+    @extend_schema(responses=RunShape(many=True))
     def get(self, request: Request, project_id: str, session_id: str) -> Response:
         """The newest hundred, newest first."""
         runs = self.session(request).runs.order_by("-round")[:100]
@@ -169,12 +201,14 @@ class SessionRuns(ProjectView):
 class SessionStop(ProjectView):
     role = Role.MEMBER
 
+    @extend_schema(request=None, responses=StoppedShape)
     def post(self, request: Request, project_id: str, session_id: str) -> Response:
         """Stop what runs; what was said so far is kept."""
         return Response({"stopped": stop_session(self.session(request))})
 
 
 class SessionApprovals(ProjectView):
+    @extend_schema(responses=ApprovalShape(many=True))
     def get(self, request: Request, project_id: str, session_id: str) -> Response:
         """Decisions asked for in this session, newest first."""
         session = self.session(request)
@@ -196,9 +230,12 @@ class SessionApprovals(ProjectView):
 
 
 class RunDetail(ProjectView):
+    @extend_schema(responses=RunShape)
     def get(self, request: Request, project_id: str, run_id: str) -> Response:
+        """One round."""
         return Response(run_json(run_for(self.person, self.project, run_id)))
 
+    @extend_schema(responses={204: _NOTHING})
     def delete(self, request: Request, project_id: str, run_id: str) -> Response:
         """Take a waiting message out of the line."""
         run = run_for(self.person, self.project, run_id)

@@ -1,0 +1,39 @@
+"""Settings of the REST framework and of the API's description."""
+
+from typing import Any
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["copilot_site.authentication.Authentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "copilot_site.negotiation.HtmlOnRequest",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "copilot_site.api_errors.exception_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    # `format` is a parameter of the export.
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Copilot",
+    "DESCRIPTION": "A copilot for network labs: conversations, runs and projects.",
+    "VERSION": "3",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SORT_OPERATIONS": False,
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatus": "chat.models.run.Status",
+        "ApprovalStatus": "chat.models.approval.Approval.Status",
+        "ProjectStatus": "projects.models.Project.Status",
+    },
+    "PREPROCESSING_HOOKS": ["copilot_site.description.add_async_views"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "copilot_site.description.add_what_all_have",
+    ],
+    "TAGS": [
+        {"name": "Chat", "description": "Conversations in a project."},
+        {"name": "Projects", "description": "Projects of GNS3 servers."},
+        {"name": "Site", "description": "Who I am, and what this is."},
+    ],
+}
