@@ -1,6 +1,7 @@
 """The API's own description: OpenAPI 3.1, made from the views and their addresses."""
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.urls import URLResolver, get_resolver
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 
+from accounts import schema as accounts_schema
 from chat.api import schema as chat_schema
 from chat.api.event_schemas import event_schemas
 from copilot_site import shapes
@@ -20,11 +22,17 @@ Endpoint = tuple[str, str, str, Any]
 _OPERATIONS = {
     **chat_schema.OPERATIONS,
     **projects_schema.OPERATIONS,
+    **accounts_schema.OPERATIONS,
     **shapes.OPERATIONS,
 }
 _ALIAS = "/v3/copilot/"
 _METHODS = ("get", "post", "put", "patch", "delete")
-_TAGS = {"/chat/": "Chat", "/v3/events": "Chat", "/v3/projects": "Projects"}
+_TAGS = {
+    "/chat/": "Chat",
+    "/v3/events": "Chat",
+    "/v3/projects": "Projects",
+    "/v3/access": "Access",
+}
 _ERRORS = {
     "400": "The request cannot be read, or nothing can answer it.",
     "401": "Nobody is logged in, or the token is not valid.",
@@ -34,6 +42,7 @@ _ERRORS = {
     "413": "The request is too large.",
     "415": "The body is of a type that is not taken.",
     "422": "A value is not valid; `errors` names the fields.",
+    "429": "Too many failures; `Retry-After` says when to try again.",
     "502": "The GNS3 server or the model does not answer as it should.",
     "503": "A part of the product does not answer; try again later.",
 }
@@ -65,7 +74,8 @@ def add_async_views(endpoints: list[Endpoint]) -> list[Endpoint]:
     for pattern, name in addresses(get_resolver()):
         if name in _OPERATIONS and pattern.startswith("/v3/"):
             view = _OPERATIONS[name]
-            path = pattern.replace("<str:", "{").replace(">", "}")
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", pattern)
+            ours = [one for one in ours if one[0] != path]
             ours += [
                 (path, pattern, method.upper(), view.as_view())
                 for method in _METHODS
@@ -112,9 +122,13 @@ def _statuses(path: str, operation: Schema) -> set[str]:
     if operation["security"]:
         found |= {"401", "403"}
     if "{" in path:
-        found |= {"404", "409", "422", "502", "503"}
+        found |= {"404", "409", "422"}
     if any(one["in"] == "query" for one in operation.get("parameters", [])):
         found |= {"400", "422"}
+    if path.endswith(("/authenticate", "/login", "/refresh")):
+        found |= {"401", "429"}
+    if path.startswith("/v3/projects"):
+        found |= {"502", "503"}
     if "requestBody" in operation:
         found |= {"400", "413", "415", "422"}
     return found

@@ -34,6 +34,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TAGS": [
         {"name": "Chat", "description": "Conversations in a project."},
         {"name": "Projects", "description": "Projects of GNS3 servers."},
+        {"name": "Access", "description": "Logins and personal API tokens."},
         {"name": "Site", "description": "Who I am, and what this is."},
     ],
 }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,6 +25,13 @@ class ProjectShape(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=Project.Status.choices)
     server = ServerShape()
     role = serializers.ChoiceField(choices=Role.choices, allow_null=True)
+
+
+class NewProjectShape(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=255)
+    server = serializers.CharField(
+        required=False, help_text="Its name; needed where there are several."
+    )
 
 
 class TopologyProjectShape(serializers.Serializer[Any]):
@@ -68,11 +75,21 @@ class ProjectList(APIView):
         """Your projects on all servers."""
         raise NotImplementedError
 
+    @extend_schema(request=NewProjectShape, responses={201: ProjectShape})
+    def post(self, request: Request) -> Response:
+        """A new one of yours, on the named server or on the only one."""
+        raise NotImplementedError
+
 
 class ProjectDetail(APIView):
     @extend_schema(responses=ProjectShape)
     def get(self, request: Request, project_id: str) -> Response:
         """One project, as its server has it now."""
+        raise NotImplementedError
+
+    @extend_schema(responses={204: OpenApiResponse(description="Deleted.")})
+    def delete(self, request: Request, project_id: str) -> Response:
+        """Delete it in GNS3, with all its conversations."""
         raise NotImplementedError
 
 

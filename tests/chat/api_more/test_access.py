@@ -67,11 +67,3 @@ def test_another_member_reaches_their_own_only(
         200 if path.startswith("/sessions?") or path == "/sessions" else 404
     )
     assert ChatSession.objects.filter(pk=answered.pk).exists()
-
-
-@pytest.mark.parametrize("address", ["/v3/events"])
-def test_the_own_channel_needs_a_login(address: str, transactional_db: None) -> None:
-    response = Client().get(address)
-
-    assert response.status_code == 401
-    assert response.json()["code"] == "not_authenticated"
