@@ -185,7 +185,10 @@ def test_only_text_parts_are_text(content: str | list[object], text: str) -> Non
 # No database stores NUL or half a surrogate pair: these are taken out on the way.
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(LETTERS, max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.text(LETTERS, max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.text(LETTERS, max_size=4), inner, max_size=3)
