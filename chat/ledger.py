@@ -102,7 +102,12 @@ def _mark_lost(keys: Any) -> int:
 
 def _of_session(session: ChatSession, *, fix: bool) -> Iterator[Difference]:
     counted = dict.fromkeys(_RUN_FIELDS, 0)
-    for run in session.runs.filter(status__in=FINISHED):
+    runs = session.runs.filter(status__in=FINISHED)
+    is_imported = _is_imported(session)
+    if is_imported:
+        # Rounds that came with it were paid for elsewhere: no ledger of ours has them.
+        runs = runs.exclude(attempt=0)
+    for run in runs:
         totals = totals_of(run)
         wrong = []
         for field in _RUN_FIELDS:
@@ -115,14 +120,18 @@ def _of_session(session: ChatSession, *, fix: bool) -> Iterator[Difference]:
                 wrong.append(field)
         if fix and wrong:
             run.save(update_fields=wrong)
-    yield from _of_sums(session, counted, fix=fix)
+    yield from _of_sums(session, counted, at_least=is_imported, fix=fix)
+
+
+def _is_imported(session: ChatSession) -> bool:
+    if "imported_from" in session.metadata:
+        return True
+    return session.messages.filter(run=None).exists()
 
 
 def _of_sums(
-    session: ChatSession, counted: dict[str, int], *, fix: bool
+    session: ChatSession, counted: dict[str, int], *, at_least: bool, fix: bool
 ) -> Iterator[Difference]:
-    """What was imported belongs to no run of ours; it only adds."""
-    imported = session.messages.filter(run=None).exists()
     sums = {
         **counted,
         "total_tokens": counted["input_tokens"] + counted["output_tokens"],
@@ -130,7 +139,7 @@ def _of_sums(
     wrong = []
     for field, value in sums.items():
         stored = getattr(session, field)
-        if stored < value or (stored > value and not imported):
+        if stored < value or (stored > value and not at_least):
             yield Difference(f"session {session.thread_id}", field, stored, value)
             setattr(session, field, value)
             wrong.append(field)

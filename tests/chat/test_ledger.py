@@ -248,12 +248,26 @@ def test_the_command_finds_and_corrects(session: ChatSession) -> None:
     assert run_command()[0] == 0
 
 
-def test_what_was_imported_only_adds(session: ChatSession) -> None:
-    finished(session)
-    Message.objects.create(
-        session=session, round=9, sequence=1, role="user", content="From elsewhere"
+@pytest.mark.parametrize("metadata", [{}, {"imported_from": "gns3"}], ids=str)
+def test_what_was_imported_only_adds(
+    session: ChatSession, metadata: dict[str, str]
+) -> None:
+    make_run(
+        session,
+        status=Status.SUCCEEDED,
+        message_count=1,
+        llm_calls_count=9,
+        input_tokens=1000,
     )
-    ChatSession.objects.update(message_count=3, input_tokens=1050, total_tokens=1055)
+    finished(session)
+    if not metadata:
+        Run.objects.filter(round=1).delete()
+        Message.objects.create(
+            session=session, round=1, sequence=1, role="user", content="From elsewhere"
+        )
+    ChatSession.objects.update(
+        message_count=3, input_tokens=1050, total_tokens=1055, metadata=metadata
+    )
 
     assert found() == []
 
