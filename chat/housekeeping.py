@@ -1,14 +1,20 @@
-"""What a worker does besides its runs; the slow part never delays a heartbeat."""
+"""What a worker does besides its runs; nothing of it delays a heartbeat."""
 
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connections
 
 from chat.ledger import settle_lost_calls
-from chat.lifecycle import due_projects, purge_projects, stop_runs_of_gone_projects
+from chat.lifecycle import (
+    due_projects,
+    purge_projects,
+    runs_to_stop,
+    stop_runs_of_gone_projects,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -16,38 +22,54 @@ _CALLS_SECONDS = 300.0
 _PURGE_SECONDS = 3600.0
 
 
-class Housekeeper:
-    def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
-        self._settled_at = self._purged_at = time.monotonic()
+class Chore:
+    """Work in a thread of its own; asked for again while it goes on, it is not."""
 
-    def beat(self) -> None:
-        """With each heartbeat: what can't wait at once, the rest in its own thread."""
-        stop_runs_of_gone_projects()
-        if self._thread is not None and self._thread.is_alive():
-            return
-        if self._is_time_to_purge() or self._is_time_to_settle():
+    def __init__(self, name: str, work: Callable[[], object]) -> None:
+        self._name = name
+        self._work = work
+        self._thread: threading.Thread | None = None
+        self.last = time.monotonic()
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was begun last."""
+        return time.monotonic() - self.last
+
+    def begin(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self.last = time.monotonic()
             self._thread = threading.Thread(
-                target=self._work, name="housekeeping", daemon=True
+                target=self._safely, name=self._name, daemon=True
             )
             self._thread.start()
 
-    def _is_time_to_settle(self) -> bool:
-        return time.monotonic() - self._settled_at >= _CALLS_SECONDS
-
-    def _is_time_to_purge(self) -> bool:
-        if time.monotonic() - self._purged_at >= _PURGE_SECONDS:
-            return True
-        return not settings.PROJECT_RETENTION_DAYS and due_projects().exists()
-
-    def _work(self) -> None:
+    def _safely(self) -> None:
         try:
-            if self._is_time_to_purge():
-                self._purged_at = time.monotonic()
-                purge_projects()
-            self._settled_at = time.monotonic()
-            settle_lost_calls()
+            self._work()
         except Exception:
-            logger.exception("Housekeeping failed")
+            logger.exception("The worker's chore %s failed", self._name)
         finally:
             connections.close_all()
+
+
+class Housekeeper:
+    """Looks with each heartbeat what there is to do."""
+
+    def __init__(self) -> None:
+        self.stops = Chore("stops", stop_runs_of_gone_projects)
+        self.books = Chore("books", settle_lost_calls)
+        self.purge = Chore("purge", purge_projects)
+
+    def beat(self) -> None:
+        if runs_to_stop().exists():
+            self.stops.begin()
+        if self.books.age >= _CALLS_SECONDS:
+            self.books.begin()
+        if self._is_time_to_purge():
+            self.purge.begin()
+
+    def _is_time_to_purge(self) -> bool:
+        if self.purge.age >= _PURGE_SECONDS:
+            return True
+        return not settings.PROJECT_RETENTION_DAYS and due_projects().exists()

@@ -21,6 +21,7 @@ from chat.control import forget_logs
 from chat.events.address import RunAddress
 from chat.models import ChatSession, Run
 from chat.models.run import EXECUTING, FINISHED, Status
+from chat.models.run import RunQuerySet as Runs
 from chat.stopping import stop_run
 from projects.models import Project, PurgedProject
 from projects.models import ProjectQuerySet as Projects
@@ -38,16 +39,17 @@ _UNSTOPPED = (
 )
 
 
-def stop_runs_of_gone_projects() -> int:
-    """Stop what still runs, or waits, in projects that were closed or deleted."""
+def runs_to_stop() -> Runs:
+    """What still runs, or waits, in projects that were closed or deleted."""
     deleted = Q(session__project__deleted_at__isnull=False)
     closed = Q(session__project__status=Project.Status.CLOSED)
-    runs = (
-        Run.objects.filter(deleted | closed, status__in=_UNSTOPPED)
-        .select_related("session__project")
-        # Those in line first, or the end of one would let the next begin.
-        .order_by("-round")
-    )
+    return Run.objects.filter(deleted | closed, status__in=_UNSTOPPED)
+
+
+def stop_runs_of_gone_projects() -> int:
+    """How many were told to stop."""
+    # Those in line first, or the end of one would let the next begin.
+    runs = runs_to_stop().select_related("session__project").order_by("-round")
     return sum(stop_run(run, reason=_reason(run)) for run in runs)
 
 

@@ -289,6 +289,39 @@ def test_the_command_tells_what_it_purged(lab: Project) -> None:
 # --- The worker's part ---------------------------------------------------------------
 
 
+async def test_a_heartbeat_stops_what_has_to_stop(
+    lab: Project, session: ChatSession
+) -> None:
+    run = await db(make_run)(session)
+    await db(close)(lab)
+
+    await db(Housekeeper().beat)()
+
+    await until(lambda: not Run.objects.active().exists(), "stopped")
+    await run.arefresh_from_db()
+    assert run.reason == "project_closed"
+
+
+async def test_a_chore_that_fails_is_done_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked: list[int] = []
+
+    def work() -> None:
+        asked.append(1)
+        raise ValueError("no")
+
+    chore = housekeeping.Chore("test", work)
+    for count in (1, 2):
+        chore.begin()
+        thread = chore._thread
+        assert thread is not None
+        await db(thread.join)()
+        assert len(asked) == count
+
+    assert "chore test failed" in caplog.text
+
+
 async def test_with_no_days_a_heartbeat_purges_at_once(
     lab: Project, session: ChatSession, settings: LazySettings
 ) -> None:
@@ -307,7 +340,7 @@ async def test_otherwise_once_an_hour(
     await db(delete)(lab)
     keeper = Housekeeper()
     await db(keeper.beat)()
-    assert keeper._thread is None
+    assert await db(Project.objects.exists)()
 
     monkeypatch.setattr(housekeeping, "_PURGE_SECONDS", 0.0)
     await db(keeper.beat)()
