@@ -19,7 +19,7 @@ async def frames(
     is_still_valid: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
     """Frames of a run after the given number, until `done` or this connection's end."""
-    _release_thread()
+    release_thread()
     sent = 0
     heartbeat = orjson.dumps({"type": "heartbeat", "session_id": address.session_id})
     async with contextlib.aclosing(follow(address, after=after)) as items:
@@ -52,7 +52,8 @@ async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:
     )
 
 
-def _release_thread() -> None:
+def release_thread() -> None:
+    """First thing in the body of a stream."""
     # Django binds a thread to each request; a stream would pin it until its end.
     # To be called when the body is read: until then middleware takes a new one.
     # asgiref offers no public way to give it back (checked by a test).

@@ -9,7 +9,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from chat.api.sse import sse_response
+from chat.api.sse import release_thread, sse_response
 from chat.events.address import user_group
 from copilot_site.api import api_view
 from copilot_site.authentication import Identity
@@ -27,6 +27,7 @@ async def user_events(request: HttpRequest, identity: Identity) -> HttpResponseB
 async def _frames(
     user_id: int, *, is_still_valid: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
+    release_thread()
     layer = get_channel_layer()
     channel = await layer.new_channel("news.")
     group = user_group(user_id)
