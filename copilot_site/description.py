@@ -122,13 +122,14 @@ def _statuses(path: str, operation: Schema) -> set[str]:
     if operation["security"]:
         found |= {"401", "403"}
     if "{" in path:
-        found |= {"404", "409", "422"}
+        found |= {"404", "422"}
     if any(one["in"] == "query" for one in operation.get("parameters", [])):
         found |= {"400", "422"}
     if path.endswith(("/authenticate", "/login", "/refresh")):
         found |= {"401", "429"}
     if path.startswith("/v3/projects"):
-        found |= {"502", "503"}
+        # The project, or the server that is to hold a new one.
+        found |= {"404", "409", "502", "503"}
     if "requestBody" in operation:
         found |= {"400", "413", "415", "422"}
     return found
