@@ -40,7 +40,7 @@ class Feed:
         self._bytes = 0
         self._attempt = 0
         self._news: set[asyncio.Event] = set()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._ready = asyncio.Event()
 
     @classmethod
@@ -51,7 +51,10 @@ class Feed:
         feed = feeds.get(address)
         if feed is None:
             feed = feeds[address] = cls(address)
-            feed._task = asyncio.create_task(feed._run())
+            feed._tasks = [
+                asyncio.create_task(feed._listen()),
+                asyncio.create_task(feed._poll()),
+            ]
         feed._followers += 1
         try:
             await feed._ready.wait()
@@ -60,10 +63,7 @@ class Feed:
             feed._followers -= 1
             if feed._followers == 0:
                 feeds.pop(address, None)
-                if feed._task is not None:
-                    feed._task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await feed._task
+                await _end(feed._tasks)
 
     def since(self, seq: int) -> list[Entry] | None:
         """Entries after `seq` in order; None where the tail does not reach back."""
@@ -88,11 +88,6 @@ class Feed:
             return False
         finally:
             self._news.discard(news)
-
-    async def _run(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._listen())
-            tasks.create_task(self._poll())
 
     async def _listen(self) -> None:
         layer = get_channel_layer()
@@ -171,3 +166,12 @@ class Feed:
             self._bytes -= len(self._tail.popleft().data)
         for news in self._news:
             news.set()
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel until it works: a client's library may swallow a cancellation."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=0.1)
