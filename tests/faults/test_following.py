@@ -9,12 +9,13 @@ import httpx
 import psutil
 import pytest
 
-from tests.fakes.provider import ScriptedProvider, stalls
+from tests.fakes.provider import ScriptedProvider, says, stalls
 from tests.faults.saying import counts_to, numbered
 from tests.stack import Stack, eventually
 from tests.stack_client import (
     TRANSPORTS,
     Transport,
+    ask,
     follow,
     numbers,
     socket,
@@ -203,3 +204,13 @@ def connection_count(stack: Stack) -> int:
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     )
     return int(rows[0][0])
+
+
+async def test_each_stream_of_many_short_answers_ends(
+    stack: Stack, model: ScriptedProvider
+) -> None:
+    for _ in range(40):
+        # An answer of about the time after which a new feed first reads its log.
+        model.script(says("One two three.", pace=0.02))
+        events = await ask(stack, "Be short.")
+        assert events[-1]["type"] == "done"
