@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from chat.agent.ledger import end_llm_call, start_llm_call
@@ -85,7 +87,7 @@ class RunRecord:
     def _reserve(self) -> str:
         self._place += 1
         with transaction.atomic():
-            self._hold()
+            self._hold(saved_seq=self.log.seq)
             message = Message.objects.create(
                 session_id=self.run.session_id,
                 run=self.run,
@@ -293,7 +295,8 @@ class RunRecord:
     def _finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
         now = timezone.now()
         with transaction.atomic():
-            self._hold()
+            # Its event, if a dying worker never sends it, leaves a gap in the log.
+            self._hold(saved_seq=self.log.seq + 1)
             row.result = Message.objects.create(
                 session_id=self.run.session_id,
                 run=self.run,
@@ -369,6 +372,9 @@ class RunRecord:
     def _hold(self, **fields: Any) -> None:
         """In a transaction: the run is still ours, or LeaseLost undoes it all."""
         fields = fields or {"attempt": self.run.attempt}
+        if "saved_seq" in fields:
+            # Parallel tools may finish in another order than they were numbered.
+            fields["saved_seq"] = Greatest(F("saved_seq"), fields["saved_seq"])
         rows = Run.objects.filter(
             pk=self.run.pk, attempt=self.run.attempt, status__in=EXECUTING
         )

@@ -119,7 +119,7 @@ class Execution:
                 log.put(ended)
             context = await in_orm_thread(load_context)(run)
         question = await in_orm_thread(_question)(run)
-        if log.seq <= 1:
+        if run.saved_seq == 0:
             log.put(MessageStored(openai_message(question)))
         title = self._start_title(log, context, question)
         saving = asyncio.create_task(keep_saving(record))
