@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import ormsgpack
@@ -76,3 +79,57 @@ async def test_unused_stores_are_closed_when_there_are_many(
     await stores.close()
 
     assert not stores._stores
+
+
+WRITE = """
+import asyncio, sys
+import django
+django.setup()
+from chat.agent.checkpoints import Checkpoints
+from chat.agent.state import State
+from langgraph.graph import END, START, StateGraph
+from langchain_core.messages import HumanMessage
+
+
+async def main() -> None:
+    stores = Checkpoints()
+    async with stores.of("shared") as saver:
+        graph = StateGraph(State)
+        for name in "abc":
+            graph.add_node(name, lambda state: {"steps": state["steps"] + 1})
+        graph.add_edge(START, "a")
+        graph.add_edge("a", "b")
+        graph.add_edge("b", "c")
+        graph.add_edge("c", END)
+        compiled = graph.compile(checkpointer=saver)
+        for turn in range(5):
+            config = {"configurable": {"thread_id": f"{sys.argv[1]}-{turn}"}}
+            asked = {"messages": [HumanMessage("x" * 4000)], "steps": 0}
+            end = await compiled.ainvoke(asked, config)
+            assert end["steps"] == 3
+            await saver.adelete_thread(f"{sys.argv[1]}-{turn}")
+    await stores.close()
+
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_many_processes_write_one_store(tmp_path: Path) -> None:
+    # Public report LG-08: "database is locked" with several workers.
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    environment["DJANGO_SETTINGS_MODULE"] = "copilot_site.settings"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE, str(number)],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(6)
+    ]
+
+    ends = [writer.communicate(timeout=120)[1] for writer in writers]
+
+    assert [writer.returncode for writer in writers] == [0] * 6, ends

@@ -168,3 +168,17 @@ def test_history_pages_back_without_a_gap(past: Run) -> None:
     older = newest_messages(past.session, limit=3, before=newest[0])
 
     assert [m.sequence for m in older + newest] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_call_that_waits_for_a_person_is_left_open(session: ChatSession) -> None:
+    # Reading a conversation repairs nothing (public report LG-04): only the run's own
+    # end closes its calls.
+    run = make_run(session, status=Status.WAITING_APPROVAL)
+    waiting = call(say(run, 2, "I would stop R1."), "c1")
+
+    window_of(run)
+    newest_messages(session, limit=200)
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.result) == (ToolCall.Status.PENDING, None)
+    assert not run.messages.filter(role=Message.Role.TOOL).exists()
