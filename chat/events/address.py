@@ -1,6 +1,5 @@
 """Where a run's events live: the log's key, the group's name, the cursor's form."""
 
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -22,11 +21,11 @@ class RunAddress:
 
     @property
     def key(self) -> str:
-        return f"copilot:log:{uuid.UUID(self.run_id).hex}"
+        return f"copilot:log:{self.run_id.replace('-', '')}"
 
     @property
     def group(self) -> str:
-        return f"run.{uuid.UUID(self.run_id).hex}"
+        return f"run.{self.run_id.replace('-', '')}"
 
     def head(self) -> dict[str, object]:
         return {

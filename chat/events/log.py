@@ -19,6 +19,7 @@ from chat.events.redis import redis
 from chat.events.vocabulary import Event
 
 REFUSED = -1
+FAILED = -2
 # The largest part of a stream id.
 _LARGEST = 2**64 - 1
 
@@ -31,25 +32,36 @@ class Entry(NamedTuple):
     data: bytes
 
 
-# Numbered by the writer. KEYS: log. ARGV: attempt, length, seconds to live, channel,
-# message, then seq and event in turns. A repeated call writes nothing twice.
+# Numbered by the writer, for many logs at once. KEYS: the logs. ARGV: their length, and
+# in msgpack for each log: attempt, seconds to live, channel, message, first number,
+# events. The answer for each: 1, REFUSED or FAILED. Repeated, it writes nothing twice.
 APPEND = """
-local top = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-local seen = 0
-if top[1] then
-  local attempt, seq = string.match(top[1][1], '(%d+)-(%d+)')
-  if tonumber(attempt) > tonumber(ARGV[1]) then return -1 end
-  seen = tonumber(seq)
-end
-for i = 6, #ARGV, 2 do
-  if tonumber(ARGV[i]) > seen then
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2],
-               ARGV[1] .. '-' .. ARGV[i], 'e', ARGV[i + 1])
+local answers = {}
+for i, log in ipairs(cmsgpack.unpack(ARGV[2])) do
+  local key, attempt, first, events = KEYS[i], log[1], log[5], log[6]
+  local top = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)
+  local seen, answer = 0, 1
+  if top[1] then
+    local theirs, seq = string.match(top[1][1], '(%d+)-(%d+)')
+    if tonumber(theirs) > attempt then answer = -1 end
+    seen = tonumber(seq)
   end
+  for j = 1, #events do
+    local seq = first + j - 1
+    if answer == 1 and seq > seen then
+      local done = redis.pcall('XADD', key, 'MAXLEN', '~', ARGV[1],
+                               string.format('%.0f-%.0f', attempt, seq),
+                               'e', events[j])
+      if type(done) == 'table' and done.err then answer = -2 end
+    end
+  end
+  if answer == 1 then
+    redis.call('EXPIRE', key, log[2])
+    redis.call('PUBLISH', log[3], log[4])
+  end
+  answers[i] = answer
 end
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('PUBLISH', ARGV[4], ARGV[5])
-return 1
+return answers
 """
 
 # Numbered by the script, after whatever was written last. ARGV: attempt, length,

@@ -1,6 +1,6 @@
 """Every kind of event; docs/events.md describes each, and a test keeps it true."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import orjson
@@ -15,8 +15,15 @@ class Event:
     def fields(self) -> dict[str, Any]:
         """The event's own fields; those without a value are left out."""
         return {
-            name: value for name, value in asdict(self).items() if value is not None
+            name: value
+            for name, value in self._all_fields().items()
+            if value is not None
         }
+
+    def _all_fields(self) -> dict[str, Any]:
+        # Not asdict: it copies deeply, for every token.
+        names: tuple[str, ...] = self.__slots__
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class UsageReported(Event):
     context_limit: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._all_fields()
 
 
 @dataclass(frozen=True, slots=True)
