@@ -57,7 +57,6 @@ def _settle(
     sessions = ChatSession.objects.filter(pk=run.session_id)
     read = answer.usage.input_tokens or 0
     written = answer.usage.output_tokens or 0
-    usage_is_known = answer.usage.total_tokens is not None
     with transaction.atomic():
         # The same lock as the run's end: one of the two counts this call.
         sessions.select_for_update().first()
@@ -71,12 +70,11 @@ def _settle(
         ended = Run.objects.filter(pk=run.pk, finished_at__isnull=False)
         if not ended.exists():
             return
-        if usage_is_known:
-            # Unknown stays unknown: a title without usage adds nothing.
-            ended.update(
-                input_tokens=Coalesce("input_tokens", 0) + read,
-                output_tokens=Coalesce("output_tokens", 0) + written,
-            )
+        # Unknown stays unknown: what the provider did not say adds nothing.
+        if answer.usage.input_tokens is not None:
+            ended.update(input_tokens=Coalesce("input_tokens", 0) + read)
+        if answer.usage.output_tokens is not None:
+            ended.update(output_tokens=Coalesce("output_tokens", 0) + written)
         sessions.update(
             input_tokens=F("input_tokens") + read,
             output_tokens=F("output_tokens") + written,
