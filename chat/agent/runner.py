@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 _FAILED = "Something went wrong. The operator finds the details in the log."
 # What providers call the end of an answer that is whole.
 _USUAL_ENDS = ("stop", "tool_calls", "tool_use", "function_call", "end_turn", "eos")
+_CANCEL_SECONDS = 5.0
 # A title that takes longer than the answer arrives on the user's own channel.
 _TITLE_SECONDS = 30.0
 
@@ -48,6 +50,7 @@ class Execution:
         self._end: Status | None = None
         self._reason = ""
         self._unusual_end = ""
+        self._cancelled_at: float | None = None
         self._is_abandoned = False
         self.ended = asyncio.Event()
 
@@ -61,9 +64,17 @@ class Execution:
         self._cancel(None, "")
 
     def _cancel(self, end: Status | None, reason: str) -> None:
-        if self._task is not None and not self._task.done() and self._end is None:
+        if self._task is None or self._task.done():
+            return
+        now = time.monotonic()
+        if self._cancelled_at is None:
             self._end, self._reason = end, reason
-            self._task.cancel()
+        elif now - self._cancelled_at < _CANCEL_SECONDS:
+            # It is putting away what it has.
+            return
+        # Once more, where something has swallowed the first.
+        self._cancelled_at = now
+        self._task.cancel()
 
     async def execute(self) -> None:
         """Returns when the run has ended or is another worker's."""

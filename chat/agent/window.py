@@ -34,7 +34,10 @@ def window_of(run: Run, masked: Masked = str) -> list[AnyMessage]:
 def as_messages(rows: Iterable[Message], masked: Masked = str) -> list[AnyMessage]:
     """Valid for any provider: no blank turn, no call without its result."""
     rows = list(rows)
-    answered = {row.tool_call_id for row in rows if row.role == Message.Role.TOOL}
+    # By round: some providers count their ids from 0 in each.
+    answered = {
+        (row.round, row.tool_call_id) for row in rows if row.role == Message.Role.TOOL
+    }
     current = rows[-1].round if rows else 0
     messages: list[AnyMessage] = []
     for row in rows:
@@ -49,7 +52,7 @@ def as_messages(rows: Iterable[Message], masked: Masked = str) -> list[AnyMessag
 
 
 def _as_message(
-    row: Message, answered: set[str], masked: Masked, *, is_current: bool
+    row: Message, answered: set[tuple[int, str]], masked: Masked, *, is_current: bool
 ) -> AnyMessage | None:
     message_id = str(row.pk)
     match row.role:
@@ -67,7 +70,11 @@ def _as_message(
         case _:
             calls = sorted(row.calls.all(), key=lambda call: call.position)
             # Of the run in progress, open calls stay: they are about to run.
-            kept = [call for call in calls if is_current or call.call_id in answered]
+            kept = [
+                call
+                for call in calls
+                if is_current or (row.round, call.call_id) in answered
+            ]
             if not row.content and not kept:
                 return None
             requests = [

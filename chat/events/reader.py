@@ -5,6 +5,7 @@ back (trimmed, lost, the reader too slow) one `snapshot` from rows stands for th
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -41,7 +42,7 @@ async def follow(
 ) -> AsyncGenerator[Batch | Heartbeat, None]:
     """Every event after number `after`, each once, until `done`."""
     async with Feed.of(address) as feed:
-        seq = after
+        seq, spoke = after, time.monotonic()
         entries: list[Entry] | None = None
         while True:
             if entries is None:
@@ -51,7 +52,7 @@ async def follow(
             else:
                 batch = None
             if batch is not None and batch.entries:
-                seq = batch.entries[-1].seq
+                seq, spoke = batch.entries[-1].seq, time.monotonic()
                 yield batch
                 if batch.is_last:
                     return
@@ -60,12 +61,16 @@ async def follow(
                 if entries == [] and len(batch.entries) > 1:
                     entries = None
                 continue
-            if not await feed.wait(seq, settings.HEARTBEAT_SECONDS):
+            # At a gap that the rows do not reach yet there is news, but none to tell.
+            is_silent = time.monotonic() - spoke > settings.HEARTBEAT_SECONDS
+            is_at_gap = entries is None and is_silent
+            if is_at_gap or not await feed.wait(seq, settings.HEARTBEAT_SECONDS):
                 state = await in_orm_thread(state_of)(address, seq)
                 if state.is_over:
                     # Its last events never reached the log, or not this cursor's.
                     yield Batch(_after(state.entries, seq), is_last=True)
                     return
+                spoke = time.monotonic()
                 yield Heartbeat(state.status)
             entries = feed.since(seq)
 

@@ -8,6 +8,8 @@ MASK = "••••"
 _LIMIT = 5_000
 # Shorter values would mask ordinary words.
 _SHORTEST = 6
+# What people enter where a server wants some key; also ordinary words.
+_DUMMIES = frozenset({"ollama", "lm-studio", "not-needed", "nokey", "no-key"})
 
 _known: OrderedDict[str, None] = OrderedDict()
 _lock = threading.Lock()
@@ -24,7 +26,7 @@ _SHAPES = re.compile(
 def remember(secret: str) -> str:
     """From now on `mask` hides this value; returns it unchanged."""
     global _pattern
-    if len(secret) >= _SHORTEST:
+    if len(secret) >= _SHORTEST and secret.lower() not in _DUMMIES:
         with _lock:
             if secret in _known:
                 _known.move_to_end(secret)
