@@ -25,6 +25,7 @@ export class LiveLine {
   #shown = "";
   #next = "";
   #timer = null;
+  #round = null;
 
   constructor(line) {
     this.line = line;
@@ -34,16 +35,23 @@ export class LiveLine {
     const text = words(round);
     if (text === this.#next) return;
     this.#next = text;
-    clearTimeout(this.#timer);
-    if (text === this.#shown) return;
-    // The first words and the end come at once; what changes between may wait.
-    if (!this.#shown || !text) this.#write(text, round);
-    else this.#timer = setTimeout(() => this.#write(text, round), PAUSE);
+    this.#round = round;
+    // The first words and the end come at once; of what changes between, the newest.
+    if (!this.#shown || !text) {
+      clearTimeout(this.#timer);
+      this.#timer = null;
+      this.#write(text);
+    } else {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = null;
+        this.#write(this.#next);
+      }, PAUSE);
+    }
   }
 
-  #write(text, round) {
+  #write(text) {
     this.#shown = text;
-    const isWaiting = round?.status === "waiting_approval";
+    const isWaiting = this.#round?.status === "waiting_approval";
     this.line.replaceChildren(...(text ? [isWaiting ? icon("hand", "icon--sm") : spinner(), h("span", { class: "cut" }, text)] : []));
   }
 }

@@ -13,11 +13,12 @@ SETTLE_SECONDS = 45.0
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """On SQLite; with the mark `database` on PostgreSQL as well."""
+    """On SQLite; with the mark `database`, where time allows, on PostgreSQL as well."""
     if "product" in metafunc.fixturenames:
         kinds = [pytest.param("sqlite")]
         if metafunc.definition.get_closest_marker("database"):
-            kinds.append(pytest.param("postgres", marks=pytest.mark.needs("postgres")))
+            marks = [pytest.mark.needs("postgres"), pytest.mark.slow]
+            kinds.append(pytest.param("postgres", marks=marks))
         metafunc.parametrize("product", kinds, indirect=True, scope="session")
 
 
