@@ -17,7 +17,7 @@ from chat.agent.graph import build_graph
 from chat.agent.nodes import is_change
 from chat.agent.record import LeaseLost, RunRecord, keep_saving
 from chat.agent.state import Context, State, current_lab, current_model
-from chat.agent.titles import make_title
+from chat.agent.titles import fallback, make_title, store_title
 from chat.agent.tools import TOOLS
 from chat.ending import end_run
 from chat.events.address import RunAddress, user_group
@@ -202,7 +202,7 @@ class Execution:
                     self.run, question, context.choice, context.model
                 )
         except TimeoutError:
-            return
+            title = await store_title(self.run, fallback(question))
         if title is None:
             return
         if not log.is_over:

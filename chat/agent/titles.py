@@ -45,7 +45,11 @@ async def make_title(
         logger.info("No title from the model: %s", type(error).__name__)
     finally:
         await in_orm_thread(_settle)(run, call, status, assembler.answer, code)
-    title = cleaned(assembler.answer.text) or fallback(question)
+    return await store_title(run, cleaned(assembler.answer.text) or fallback(question))
+
+
+async def store_title(run: Run, title: str) -> str | None:
+    """The title, unless a person named the session first."""
     stored = await in_orm_thread(ChatSession.suggest_title)(run.session, title)
     return title if stored else None
 
