@@ -117,7 +117,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_many_processes_write_one_store(tmp_path: Path) -> None:
-    # Public report LG-08: "database is locked" with several workers.
+    # Several workers on one file: "database is locked" must not lose a run.
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     environment["DJANGO_SETTINGS_MODULE"] = "copilot_site.settings"
     writers = [

@@ -171,7 +171,7 @@ def test_history_pages_back_without_a_gap(past: Run) -> None:
 
 
 def test_a_call_that_waits_for_a_person_is_left_open(session: ChatSession) -> None:
-    # Reading a conversation repairs nothing (public report LG-04): only the run's own
+    # Reading a conversation repairs nothing: only the run's own
     # end closes its calls.
     run = make_run(session, status=Status.WAITING_APPROVAL)
     waiting = call(say(run, 2, "I would stop R1."), "c1")
