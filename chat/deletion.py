@@ -1,4 +1,4 @@
-"""Deleting many sessions at once: as many queries for fifty as for one."""
+"""Deleting sessions, one or many: as many queries for fifty as for one."""
 
 import time
 
@@ -11,9 +11,15 @@ from chat.models.run import EXECUTING, FINISHED
 from chat.models.session import ChatSessionQuerySet
 from chat.runs import stop_run
 
-# How long all of them together wait for workers to let go.
+# How long one waits for its worker to let go, and all of many together.
+_ONE_SECONDS = 3.0
 _STOP_SECONDS = 5.0
 _BATCH = 500
+
+
+def delete_session(session: ChatSession) -> None:
+    """Stop what runs, then remove the session with all that hangs on it."""
+    _delete_batch([session.pk], time.monotonic() + _ONE_SECONDS)
 
 
 def delete_sessions(sessions: ChatSessionQuerySet) -> int:

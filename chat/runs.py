@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,10 +11,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from chat.control import forget_logs
-from chat.events.address import RunAddress
 from chat.models import ChatSession, Message, Run
-from chat.models.run import ACTIVE, EXECUTING, FINISHED, Status
+from chat.models.run import ACTIVE, Status
 from chat.news import announce_start
 from chat.queue import publish
 from chat.stopping import stop_run as stop_run
@@ -24,9 +21,6 @@ from llmconfig.selection import choose_config
 from projects.models import Project
 
 logger = logging.getLogger(__name__)
-
-# How long a deletion waits for the worker to let go.
-_STOP_SECONDS = 3.0
 
 MultitaskStrategy = Literal["reject", "enqueue", "interrupt"]
 
@@ -129,21 +123,6 @@ def stop_session(session: ChatSession, *, reason: str = "user") -> bool:
     """Stop the session's active run. False if there is none."""
     active = session.runs.active().select_related("session").first()
     return active is not None and stop_run(active, reason=reason)
-
-
-def delete_session(session: ChatSession) -> None:
-    """Stop what runs, then remove the session with all that hangs on it."""
-    for run in session.runs.exclude(status__in=FINISHED):
-        stop_run(run, reason="deleted")
-    # What its worker still has to say must not outlive the rows.
-    deadline = time.monotonic() + _STOP_SECONDS
-    while session.runs.filter(status__in=EXECUTING).exists():
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.02)
-    addresses = [RunAddress.of(run) for run in session.runs.select_related("session")]
-    session.delete()
-    forget_logs(addresses)
 
 
 def _check_message(message: str) -> None:

@@ -11,8 +11,9 @@ from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import RangeDateFilter, RelatedDropdownFilter
 
+from chat.deletion import delete_session
 from chat.models import ChatSession, Message, Run
-from chat.runs import delete_session, stop_session
+from chat.runs import stop_session
 from copilot_site.admin_base import ModelAdmin, ReadOnlyInline
 
 

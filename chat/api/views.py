@@ -26,12 +26,12 @@ from chat.api.shapes import (
     RunShape,
     StoppedShape,
 )
-from chat.deletion import delete_sessions
+from chat.deletion import delete_session, delete_sessions
 from chat.history import newest_messages, openai_message
 from chat.models import ChatSession, Run
 from chat.models.run import Status
 from chat.models.session import ChatSessionQuerySet
-from chat.runs import delete_session, stop_run, stop_session
+from chat.runs import stop_run, stop_session
 from chat.search import matching
 from copilot_site.authentication import Identity
 from copilot_site.lib.errors import Conflict

@@ -343,11 +343,11 @@ def test_deleting_a_session_stops_its_run_and_keeps_the_ledger(
 ) -> None:
     session = conversation(alice, project, status=Status.QUEUED)
     stopped: list[str] = []
-    from chat import runs
+    from chat import deletion
 
-    stop = runs.stop_run
+    stop = deletion.stop_run
     monkeypatch.setattr(
-        runs, "stop_run", lambda run, reason: stopped.append(reason) or stop(run)
+        deletion, "stop_run", lambda run, reason: stopped.append(reason) or stop(run)
     )
 
     if way == "page":

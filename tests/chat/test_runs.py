@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 
 from chat import ending, runs
+from chat.deletion import delete_session
 from chat.events.address import user_group
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
 from chat.models.run import EXECUTING, Status
@@ -17,7 +18,6 @@ from chat.runs import (
     MessageTooLong,
     ProjectNotOpened,
     RunActive,
-    delete_session,
     start_run,
     stop_run,
     stop_session,
