@@ -14,7 +14,6 @@ import httpx
 import openai
 from langchain_core.messages import AnyMessage
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr
 
 from llmconfig.answer_reader import AnswerReader
 from llmconfig.deltas import Delta
@@ -26,7 +25,7 @@ from llmconfig.errors import (
     ModelStreamCut,
     ModelUnreachable,
 )
-from llmconfig.payload import REASONING, Redact, chat_messages
+from llmconfig.payload import REASONING, chat_messages
 from llmconfig.provider_errors import error_text, of_status
 from llmconfig.streaming import OnStatus, ignore_status
 
@@ -52,12 +51,6 @@ class OpenAIModel(ChatOpenAI):
     keep_alive_seconds: float = 300.0
     # After the reason for the end only usage may follow.
     end_seconds: float = 5.0
-    _redact: Redact = PrivateAttr(default=str)
-
-    def redacting(self, redact: Redact) -> "OpenAIModel":
-        """Masks device text in all that is sent from now on."""
-        self._redact = redact
-        return self
 
     async def astream_deltas(
         self,
@@ -158,9 +151,7 @@ class OpenAIModel(ChatOpenAI):
         sends_reasoning = _wants_reasoning.get(self._place(), self.sends_reasoning)
         body: dict[str, Any] = {
             "model": self.model_name,
-            "messages": chat_messages(
-                messages, sends_reasoning=sends_reasoning, redact=self._redact
-            ),
+            "messages": chat_messages(messages, sends_reasoning=sends_reasoning),
             "stream": True,
             "stream_options": {"include_usage": True},
         }

@@ -4,7 +4,7 @@ Text is one string, never null or a list of parts; a blank assistant turn, and a
 without its result, would be refused by some server and are not sent.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -24,14 +24,12 @@ RAW_ARGUMENTS = "raw_arguments"
 REASONING = "reasoning_content"
 
 _UNANSWERED = "This call was not carried out."
-Redact = Callable[[str], str]
 
 
 def chat_messages(
     messages: Iterable[AnyMessage],
     *,
     sends_reasoning: bool = False,
-    redact: Redact = lambda text: text,
 ) -> list[dict[str, Any]]:
     """In order; ids that occur twice are told apart, as servers pair by id."""
     messages = list(messages)
@@ -43,22 +41,22 @@ def chat_messages(
             sent.extend(_closed(open_ids))
         match message:
             case SystemMessage():
-                sent.append({"role": "system", "content": redact(_text(message))})
+                sent.append({"role": "system", "content": _text(message)})
             case HumanMessage():
                 sent.append({"role": "user", "content": _text(message) or " "})
             case AIMessage():
-                turn = _assistant(message, seen, open_ids, redact)
+                turn = _assistant(message, seen, open_ids)
                 if sends_reasoning and (
                     thought := message.additional_kwargs.get(REASONING)
                 ):
-                    turn[REASONING] = redact(thought)
+                    turn[REASONING] = thought
                 if "tool_calls" in turn or turn.get("content"):
                     sent.append(turn)
             case ToolMessage():
                 sent_id = open_ids.pop(message.tool_call_id, None)
                 # A result without its call is refused everywhere.
                 if sent_id is not None:
-                    content = redact(_text(message)) or "(no output)"
+                    content = _text(message) or "(no output)"
                     sent.append(
                         {"role": "tool", "tool_call_id": sent_id, "content": content}
                     )
@@ -67,9 +65,9 @@ def chat_messages(
 
 
 def _assistant(
-    message: AIMessage, seen: set[str], open_ids: dict[str, str], redact: Redact
+    message: AIMessage, seen: set[str], open_ids: dict[str, str]
 ) -> dict[str, Any]:
-    turn: dict[str, Any] = {"role": "assistant", "content": redact(_text(message))}
+    turn: dict[str, Any] = {"role": "assistant", "content": _text(message)}
     calls = []
     extras = message.additional_kwargs.get(CALL_EXTRA, {})
     raw = message.additional_kwargs.get(RAW_ARGUMENTS, {})

@@ -83,4 +83,5 @@ def _as_message(
             ]
             # It may quote a device, told by a model that reads everything.
             text = masked(row.content)
-            return assistant_message(message_id, text, row.reasoning, requests)
+            thought = masked(row.reasoning)
+            return assistant_message(message_id, text, thought, requests)
