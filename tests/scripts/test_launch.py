@@ -181,7 +181,7 @@ def test_signal_ends_every_process_in_time(
 
     assert launched.end(number) == 0
 
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert all(pids)
     assert all(is_gone(pid) for pid in pids)
 
@@ -242,7 +242,7 @@ def test_later_second_signal_ends_a_deaf_process_at_once(
 
     wait_until(ended, "the end")
 
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
     assert (tmp_path / "wish").exists()
 
 

@@ -8,10 +8,14 @@ from typing import Any, Generic, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from chat.agent.tools.lab import Lab
+from chat.agent.tools.kit import Kit
 from copilot_site.lib.errors import UserFacingError
 
 Arguments = TypeVar("Arguments", bound="ToolArguments")
+
+
+_MISSING = {"lab": "This conversation belongs to no project with a lab."}
+_MISSING_PART = "This tool is not set up on this site."
 
 
 class Effect(StrEnum):
@@ -36,15 +40,23 @@ class ToolArguments(BaseModel):
 
 @dataclass(frozen=True)
 class Tool(Generic[Arguments]):
-    """One tool as the model sees it. `run` gets checked arguments and the lab."""
+    """One tool as the model sees it. `run` gets checked arguments and the run's kit.
+
+    `needs` names the part of the kit without which the tool is not offered; "" where
+    it needs none.
+    """
 
     name: str
     description: str
     arguments: type[Arguments]
-    run: Callable[[Arguments, Lab], Awaitable[Any]]
+    run: Callable[[Arguments, Kit], Awaitable[Any]]
     effect_of: Callable[[Arguments], Effect] = field(
         default=lambda arguments: Effect.READ
     )
+    needs: str = ""
+
+    def is_available(self, kit: Kit) -> bool:
+        return not self.needs or getattr(kit, self.needs) is not None
 
     def schema(self) -> dict[str, Any]:
         """In OpenAI's form."""
@@ -67,15 +79,15 @@ class Tool(Generic[Arguments]):
         except ValidationError:
             return Effect.READ
 
-    async def call(self, arguments: dict[str, Any], lab: Lab | None) -> Any:
+    async def call(self, arguments: dict[str, Any], kit: Kit) -> Any:
         """Raises UserFacingError for all that is anticipated."""
         try:
             checked = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise ToolFailed(_explain(error)) from None
-        if lab is None:
-            raise ToolFailed("This conversation belongs to no project with a lab.")
-        return await self.run(checked, lab)
+        if not self.is_available(kit):
+            raise ToolFailed(_MISSING.get(self.needs, _MISSING_PART))
+        return await self.run(checked, kit)
 
     def render(self, value: Any, limit: int) -> str:
         """The result as JSON text, not longer than `limit` characters."""

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
+from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.consoles import (
@@ -128,6 +129,7 @@ RUN_COMMANDS = Tool(
         "`show ip interface brief`, `show ip route`, `show running-config`."
     ),
     arguments=RunCommands,
-    run=_run_commands,
+    run=in_lab(_run_commands),
+    needs="lab",
     effect_of=_effect,
 )

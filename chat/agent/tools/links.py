@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
+from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3LinkEnd, Gns3Node, Gns3Port, Gns3Topology
@@ -78,6 +79,7 @@ CREATE_LINKS = Tool(
     name="create_links",
     description="Connect pairs of devices.",
     arguments=CreateLinks,
-    run=_create_links,
+    run=in_lab(_create_links),
+    needs="lab",
     effect_of=lambda arguments: Effect.CHANGE,
 )

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
+from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3Node, Gns3Template
@@ -107,20 +108,23 @@ CREATE_NODES = Tool(
     name="create_nodes",
     description="Create devices from templates. They are created stopped.",
     arguments=CreateNodes,
-    run=_create_nodes,
+    run=in_lab(_create_nodes),
+    needs="lab",
     effect_of=_change,
 )
 START_NODES = Tool(
     name="start_nodes",
     description="Start devices; one that runs already stays as it is.",
     arguments=NodeNames,
-    run=_start_nodes,
+    run=in_lab(_start_nodes),
+    needs="lab",
     effect_of=_idempotent,
 )
 STOP_NODES = Tool(
     name="stop_nodes",
     description="Stop devices. What they have not saved is lost.",
     arguments=NodeNames,
-    run=_stop_nodes,
+    run=in_lab(_stop_nodes),
+    needs="lab",
     effect_of=_change,
 )

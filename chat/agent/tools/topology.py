@@ -3,6 +3,7 @@
 from typing import Any
 
 from chat.agent.tools.base import Tool, ToolArguments
+from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab
 from projects.consoles import dialect_for
 from projects.gns3.types import Gns3LinkEnd, Gns3Node, Gns3Topology
@@ -72,11 +73,13 @@ READ_TOPOLOGY = Tool(
         "Device names in other tools are the names given here."
     ),
     arguments=NoArguments,
-    run=_read_topology,
+    run=in_lab(_read_topology),
+    needs="lab",
 )
 LIST_TEMPLATES = Tool(
     name="list_templates",
     description="List the templates from which devices can be created.",
     arguments=NoArguments,
-    run=_list_templates,
+    run=in_lab(_list_templates),
+    needs="lab",
 )

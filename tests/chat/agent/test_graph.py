@@ -8,8 +8,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from chat.agent.graph import build_graph
 from chat.agent.nodes import StepLimitReached
-from chat.agent.state import Context, ToolResult, current_lab, current_model
+from chat.agent.state import Context, ToolResult, current_kit, current_model
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
+from chat.agent.tools.kit import Kit
 from llmconfig.errors import ModelStreamCut
 from tests.fakes.journal import MemoryJournal
 from tests.fakes.models import ScriptedModel, call, piece, text
@@ -26,8 +27,8 @@ def tool(
     run: Callable[[Wanted], Awaitable[Any]],
     effect: Effect = Effect.READ,
 ) -> Tool[Wanted]:
-    async def with_lab(arguments: Wanted, lab: Any) -> Any:
-        assert lab is LAB
+    async def with_lab(arguments: Wanted, kit: Kit) -> Any:
+        assert kit.lab is LAB
         return await run(arguments)
 
     return Tool(name, f"Does {name}.", Wanted, with_lab, lambda arguments: effect)
@@ -49,7 +50,7 @@ async def run_graph(
         return "You are a copilot."
 
     journal = journal or MemoryJournal()
-    model_token, lab_token = current_model.set(model), current_lab.set(LAB)
+    model_token, kit_token = current_model.set(model), current_kit.set(Kit(lab=LAB))
     try:
         state = await build_graph().ainvoke(
             {"messages": messages or [HumanMessage("Why?")], "steps": 0},
@@ -64,7 +65,7 @@ async def run_graph(
             ),
         )
     finally:
-        current_lab.reset(lab_token)
+        current_kit.reset(kit_token)
         current_model.reset(model_token)
     return state["messages"], journal
 

@@ -9,8 +9,9 @@ from langchain_core.runnables.config import var_child_runnable_config
 from chat.agent import runner
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
-from chat.agent.state import current_lab, current_model
+from chat.agent.state import current_kit, current_model
 from chat.agent.tools.base import Effect, Tool, ToolArguments
+from chat.agent.tools.kit import Kit
 from chat.events.address import RunAddress
 from chat.events.reader import Batch, follow
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall, Worker
@@ -51,7 +52,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The graph has the tools `look` (a read) and `change`; what they were run with."""
     numbers: list[int] = []
 
-    async def run(arguments: Wanted, lab: Any) -> dict[str, int]:
+    async def run(arguments: Wanted, kit: Kit) -> dict[str, int]:
         numbers.append(arguments.x)
         return {"got": arguments.x}
 
@@ -315,7 +316,7 @@ async def test_a_stop_in_a_tool_gives_its_call_a_result(
 ) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def hang(arguments: Wanted, lab: Any) -> None:
+    async def hang(arguments: Wanted, kit: Kit) -> None:
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -552,7 +553,7 @@ async def test_nothing_of_a_run_stays_in_the_context(
         try:
             await work(log)
         finally:
-            seen.extend([current_model.get(), current_lab.get()])
+            seen.extend([current_model.get(), current_kit.get()])
 
     execution._work = watched  # type: ignore[method-assign]
     running = asyncio.create_task(execution.execute())
@@ -561,9 +562,9 @@ async def test_nothing_of_a_run_stays_in_the_context(
         execution.stop("user")
     await running
 
-    assert seen == [None, None]
+    assert seen == [None, Kit()]
     assert current_model.get() is None
-    assert current_lab.get() is None
+    assert current_kit.get() == Kit()
 
 
 async def test_the_graphs_config_holds_ids_and_no_secret(
@@ -575,7 +576,7 @@ async def test_the_graphs_config_holds_ids_and_no_secret(
 ) -> None:
     configs: list[Any] = []
 
-    async def spy(arguments: Wanted, lab: Any) -> str:
+    async def spy(arguments: Wanted, kit: Kit) -> str:
         configs.append(var_child_runnable_config.get())
         return "ok"
 

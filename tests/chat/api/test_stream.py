@@ -29,7 +29,7 @@ class Wanted(ToolArguments):
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(arguments: Wanted, lab: Any) -> dict[str, int]:
+    async def run(arguments: Wanted, kit: Any) -> dict[str, int]:
         return {"got": arguments.x}
 
     monkeypatch.setattr(runner, "TOOLS", {"look": Tool("look", "", Wanted, run)})

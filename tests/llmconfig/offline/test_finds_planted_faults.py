@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from chat.agent.tools import TOOLS
+from chat.agent.tools.kit import Kit
 from chat.agent.tools.lab import Lab
 from llmconfig.offline import OfflineChatModel
 from projects.consoles import in_process_lock
@@ -63,7 +64,7 @@ class Bench:
                 return answer.text, outputs
             for call in answer.tool_calls:
                 tool = TOOLS[call["name"]]
-                value = await tool.call(call["args"], self.lab)
+                value = await tool.call(call["args"], Kit(lab=self.lab))
                 outputs.append(tool.render(value, 20_000))
                 messages.append(ToolMessage(outputs[-1], tool_call_id=call["id"]))
         raise AssertionError("The model does not come to an end.")

@@ -98,7 +98,7 @@ async def test_end_stops_all_even_one_that_ignores_sigterm(tmp_path: Path) -> No
         ]
         began = time.monotonic()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert not any(is_alive(pid) for pid in pids)
 
 
@@ -124,7 +124,7 @@ async def test_process_waiting_for_its_restart_does_not_hold_up_the_end(
         await until(lambda: child.exits == 1, "its end")
         began = time.monotonic()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 async def test_last_words_of_a_process_are_kept(watched: Supervisor) -> None:
