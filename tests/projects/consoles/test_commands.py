@@ -10,7 +10,6 @@ from projects.consoles import (
     ConsoleBusy,
     ConsoleTimeout,
     ConsoleUnsupported,
-    driver,
     run_commands,
     synchronise,
     target_for,
