@@ -50,3 +50,20 @@ class EndedLogin(models.Model):
 
     def __str__(self) -> str:
         return self.login_id
+
+
+class Preference(models.Model):
+    """What a person chose for all their devices."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="preference"
+    )
+    language = models.CharField(
+        max_length=16,
+        blank=True,
+        choices=settings.LANGUAGES,
+        help_text="Of interface, titles and answers; empty: as the browser asks.",
+    )
+
+    def __str__(self) -> str:
+        return self.language or "as the browser asks"

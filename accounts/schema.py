@@ -109,6 +109,36 @@ class TokenDetail(APIView):
         raise NotImplementedError
 
 
+class LanguageShape(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    name = serializers.CharField()
+
+
+class PreferencesShape(serializers.Serializer[Any]):
+    language = serializers.CharField(
+        allow_blank=True, help_text="Of the interface, of titles and answers."
+    )
+    languages = LanguageShape(many=True)
+
+
+class NewPreferencesShape(serializers.Serializer[Any]):
+    language = serializers.CharField(
+        allow_blank=True, help_text="Empty: as the browser asks."
+    )
+
+
+class MyPreferences(APIView):
+    @extend_schema(responses=PreferencesShape)
+    def get(self, request: Request) -> Response:
+        """What I chose for all my devices."""
+        raise NotImplementedError
+
+    @extend_schema(request=NewPreferencesShape, responses=PreferencesShape)
+    def patch(self, request: Request) -> Response:
+        """Choose; the answer's cookie brings it to this browser at once."""
+        raise NotImplementedError
+
+
 # By the name of the address.
 OPERATIONS: dict[str, type[APIView]] = {
     "authenticate": Authenticate,
@@ -118,4 +148,5 @@ OPERATIONS: dict[str, type[APIView]] = {
     "who-am-i": WhoAmI,
     "api-token-list": TokenList,
     "api-token-detail": TokenDetail,
+    "preferences": MyPreferences,
 }

@@ -251,6 +251,7 @@ SIMPLE_JWT: dict[str, Any] = {
 
 # --- Language, time, logs ----------------------------------------------------------
 LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "copilot_site" / "locale"]
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("zh-hans", "简体中文")]
 USE_I18N = USE_TZ = True
 TIME_ZONE = "UTC"

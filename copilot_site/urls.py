@@ -2,13 +2,15 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from accounts.language import LoginPage
 from accounts.pages import throttled
+from accounts.preferences import Preferences
 from chat.api import urls as chat_api
 from chat.api.user_events import user_events
 from copilot_site import openapi, views
 from projects.api import urls as projects_api
 
-login_page = auth.LoginView.as_view(redirect_authenticated_user=True)
+login_page = LoginPage.as_view()
 
 handler404 = "copilot_site.error_pages.not_found"
 handler500 = "copilot_site.error_pages.server_error"
@@ -19,9 +21,11 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("login/", throttled(login_page), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("texts/<str:language>.js", views.texts, name="texts"),
     path("healthz", views.health, name="health"),
     path("v3/version", views.version, name="version"),
     path("v3/me", views.me, name="me"),
+    path("v3/me/preferences", Preferences.as_view(), name="preferences"),
     path("v3/events", user_events, name="user-events"),
     path("v3/openapi.json", openapi.openapi_json, name="openapi"),
     path("v3/docs", openapi.docs, name="docs"),

@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.conf import settings
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+)
+from django.utils import translation
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
+from django.views.i18n import JavaScriptCatalog
 
 from chat.health import checks
 from copilot_site.api import api_view
@@ -31,6 +42,17 @@ def _me(identity: Identity) -> dict[str, Any]:
         "is_staff": user.is_staff,
         "llm": llm,
     }
+
+
+@require_safe
+def texts(request: HttpRequest, language: str) -> HttpResponseBase:
+    """The interface's texts in one language, as a script that a browser may keep."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404
+    with translation.override(language):
+        response = JavaScriptCatalog.as_view()(request)
+    patch_cache_control(response, public=True, max_age=3600)
+    return response
 
 
 async def version(request: HttpRequest) -> HttpResponse:
