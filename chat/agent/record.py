@@ -64,12 +64,12 @@ class RunRecord:
         self.log = log
         self._choice = choice
         self._facts = facts
-        self._place = 1
-        self._parent_id: Any = None
+        self.place = 1
+        self.parent_id: Any = None
         self._draft: dict[str, list[str]] = {}
         self._saved_length = 0
         self._llm_call: LLMCall | None = None
-        self._calls: dict[str, ToolCall] = {}
+        self.calls: dict[str, ToolCall] = {}
         self._throttle = Throttle(_CALL_EVENTS_SECONDS)
         self._started: dict[str, float] = {}
         self._evidence_at: datetime | None = None
@@ -85,22 +85,22 @@ class RunRecord:
         return message_id
 
     def _reserve(self) -> str:
-        self._place += 1
+        self.place += 1
         with transaction.atomic():
-            self._hold(saved_seq=self.log.seq)
+            self.hold(saved_seq=self.log.seq)
             message = Message.objects.create(
                 session_id=self.run.session_id,
                 run=self.run,
-                parent_id=self._parent_id,
+                parent_id=self.parent_id,
                 round=self.run.round,
-                sequence=self._place,
+                sequence=self.place,
                 role=Message.Role.ASSISTANT,
                 is_partial=True,
             )
             self._llm_call = start_llm_call(
                 self.run, self._choice, LLMCall.Operation.CHAT
             )
-        self._parent_id = message.pk
+        self.parent_id = message.pk
         return str(message.pk)
 
     def text(self, message_id: str, piece: str) -> None:
@@ -144,7 +144,7 @@ class RunRecord:
 
     def _save_draft(self, seq: int, drafts: dict[str, str]) -> None:
         with transaction.atomic():
-            self._hold(saved_seq=seq)
+            self.hold(saved_seq=seq)
             for message_id, text in drafts.items():
                 Message.objects.filter(pk=message_id, is_partial=True).update(
                     content=text
@@ -162,7 +162,7 @@ class RunRecord:
 
     def _store_answer(self, message_id: str, answer: Answer) -> dict[str, Any]:
         with transaction.atomic():
-            self._hold(saved_seq=self.log.seq + len(self._warnings(answer)) + 2)
+            self.hold(saved_seq=self.log.seq + len(self._warnings(answer)) + 2)
             message = Message.objects.get(pk=message_id)
             message.content = answer.text
             message.reasoning = answer.reasoning
@@ -187,8 +187,8 @@ class RunRecord:
                 for position, call in enumerate(answer.calls)
             ]
             ToolCall.objects.bulk_create(calls)
-            self._calls.update({call.call_id: call for call in calls})
-            self._place = message.sequence + len(calls)
+            self.calls.update({call.call_id: call for call in calls})
+            self.place = message.sequence + len(calls)
             self._end_llm_call(
                 LLMCall.Status.SUCCEEDED, answer.usage, answer.finish_reason
             )
@@ -201,7 +201,7 @@ class RunRecord:
     def _store_partial(self, message_id: str, answer: Answer, code: str) -> None:
         stopped = code == "stopped"
         with transaction.atomic():
-            self._hold()
+            self.hold()
             if answer.text or answer.reasoning:
                 Message.objects.filter(pk=message_id).update(
                     content=answer.text,
@@ -266,10 +266,10 @@ class RunRecord:
     # --- Tools --------------------------------------------------------------
 
     def raw_arguments(self, call_id: str) -> str:
-        return self._calls[call_id].arguments
+        return self.calls[call_id].arguments
 
     async def tool_started(self, call: CallRequest) -> ToolResult | None:
-        row = self._calls[call.id]
+        row = self.calls[call.id]
         if row.result is not None:
             failed = row.status != ToolCall.Status.SUCCEEDED
             return ToolResult(row.result.content, is_error=failed)
@@ -283,20 +283,20 @@ class RunRecord:
         row.started_at = timezone.now()
         row.attempt = self.run.attempt
         with transaction.atomic():
-            self._hold()
+            self.hold()
             row.save(update_fields=["status", "started_at", "attempt"])
 
     async def tool_finished(self, call: CallRequest, result: ToolResult) -> None:
         elapsed = int((time.monotonic() - self._started[call.id]) * 1000)
-        await in_orm_thread(self._finish_call)(self._calls[call.id], result, elapsed)
+        await in_orm_thread(self.finish_call)(self.calls[call.id], result, elapsed)
         status = "error" if result.is_error else "ok"
         self.log.put(ToolEnded(call.name, call.id, result.output, status, elapsed))
 
-    def _finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
+    def finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
         now = timezone.now()
         with transaction.atomic():
             # Its event, if a dying worker never sends it, leaves a gap in the log.
-            self._hold(saved_seq=self.log.seq + 1)
+            self.hold(saved_seq=self.log.seq + 1)
             row.result = Message.objects.create(
                 session_id=self.run.session_id,
                 run=self.run,
@@ -323,53 +323,9 @@ class RunRecord:
     def status(self, status: str, text: str) -> None:
         self.log.put(StatusChanged(status, text))
 
-    # --- Taking over ------------------------------------------------------------
+    # --- The lease ---------------------------------------------------------------
 
-    def resume(self) -> list[str]:
-        """Make the rows of a dead attempt a valid start; ids of voided messages."""
-        with transaction.atomic():
-            self._hold()
-            drafts = self.run.messages.filter(
-                role=Message.Role.ASSISTANT, is_partial=True
-            )
-            discarded = [str(pk) for pk in drafts.values_list("pk", flat=True)]
-            drafts.delete()
-            self.run.llm_calls.filter(status=LLMCall.Status.STARTED).update(
-                status=LLMCall.Status.LOST, finished_at=timezone.now()
-            )
-        calls = self.run.tool_calls.select_related("result", "message")
-        self._calls = {call.call_id: call for call in calls}
-        last = self.run.messages.exclude(role=Message.Role.TOOL).last()
-        if last is not None:
-            self._parent_id = last.pk
-            self._place = last.sequence + last.calls.count()
-        return discarded
-
-    def unknown_outcomes(self, changes: set[str]) -> list[ToolEnded]:
-        """A change that a dead worker began is never repeated blindly; what to tell."""
-        text = (
-            "The worker died while this ran: its outcome is unknown. "
-            "Look at the present state before you do it again."
-        )
-        ended = []
-        for call in self._calls.values():
-            started = call.status == ToolCall.Status.RUNNING and call.result is None
-            if started and call.call_id in changes:
-                self._finish_call(call, ToolResult(text, is_error=True), 0)
-                call.status = ToolCall.Status.UNKNOWN
-                call.save(update_fields=["status"])
-                ended.append(ToolEnded(call.name, call.call_id, text, "error", 0))
-        return ended
-
-    def open_requests(self) -> list[CallRequest]:
-        """Calls without a result."""
-        return [
-            CallRequest(call.call_id, call.name, call.arguments)
-            for call in self._calls.values()
-            if call.result is None
-        ]
-
-    def _hold(self, **fields: Any) -> None:
+    def hold(self, **fields: Any) -> None:
         """In a transaction: the run is still ours, or LeaseLost undoes it all."""
         fields = fields or {"attempt": self.run.attempt}
         if "saved_seq" in fields:

@@ -19,6 +19,7 @@ from chat.agent.kit import kit_of
 from chat.agent.nodes import is_change
 from chat.agent.record import LeaseLost, RunRecord, keep_saving
 from chat.agent.state import Context, State, current_kit, current_model
+from chat.agent.takeover import open_requests, resume, unknown_outcomes
 from chat.agent.titles import fallback, make_title, store_title
 from chat.agent.tools import TOOLS, available
 from chat.ending import end_run
@@ -122,13 +123,13 @@ class Execution:
             server = context.project.server
             facts["lab"] = "simulated" if server.is_simulated else "real"
         record = RunRecord(run, log, context.choice, facts)
-        discarded = await in_orm_thread(record.resume)()
+        discarded = await in_orm_thread(resume)(record)
         await log.open(discarded, floor=run.saved_seq)
         if run.attempt > 1:
             changes = {
-                call.id for call in record.open_requests() if is_change(call, TOOLS)
+                call.id for call in open_requests(record) if is_change(call, TOOLS)
             }
-            for ended in await in_orm_thread(record.unknown_outcomes)(changes):
+            for ended in await in_orm_thread(unknown_outcomes)(record, changes):
                 log.put(ended)
             context = await in_orm_thread(load_context)(run)
         question = await in_orm_thread(_question)(run)
