@@ -167,7 +167,7 @@ class WorkerProcess:
             self.loop.call_soon_threadsafe(self.stop, str(pk), reason)
         self._release_dropped()
         for orphan in Run.objects.orphaned(settings.LEASE_SECONDS):
-            if orphan.attempt > settings.MAX_ATTEMPTS:
+            if orphan.takeovers >= settings.MAX_ATTEMPTS:
                 self._give_up(orphan)
             elif orphan.take_over(self.row, settings.LEASE_SECONDS):
                 logger.warning("Took over run %s", orphan.pk)

@@ -28,6 +28,8 @@ class Part:
     links: dict[str, str] = field(default_factory=dict)
     # Never archived: secrets, and what means nothing elsewhere.
     left_out: frozenset[str] = frozenset()
+    # Archives of earlier versions do not have them.
+    newer: frozenset[str] = frozenset()
 
     def rows(self, queryset: models.QuerySet[Any]) -> Iterator[dict[str, Any]]:
         """Only the archived columns leave the database; known secrets are masked."""
@@ -51,7 +53,8 @@ class Part:
 
     def parse(self, row: dict[str, Any]) -> dict[str, Any]:
         """Column values that the database takes. Raises ArchiveDamaged."""
-        if row.keys() != {*self.columns, *self.links}:
+        known = {*self.columns, *self.links}
+        if not known - self.newer <= row.keys() <= known:
             raise ArchiveDamaged(
                 f"A line of {self.name} has other fields than it should."
             )
@@ -59,7 +62,8 @@ class Part:
             value = row[name]
             if value is not None and not _is_name(value):
                 raise ArchiveDamaged(f"A {name} in {self.name} is no name.")
-        return {name: self._value(name, row[name]) for name in self.columns}
+        found = [name for name in self.columns if name in row]
+        return {name: self._value(name, row[name]) for name in found}
 
     def _value(self, name: str, value: Any) -> Any:
         column = self._field(name)
@@ -130,12 +134,21 @@ RUNS = Part(
     Run,
     (
         *("id", "round", "status", "reason", "error_code", "error", "attempt"),
-        *("saved_seq", "profile", "temperature", "max_tokens", *COUNTERS),
+        *(
+            "takeovers",
+            "saved_seq",
+            "profile",
+            "profile_version",
+            "temperature",
+            "max_tokens",
+            *COUNTERS,
+        ),
         *("created_at", "published_at", "started_at", "finished_at"),
         "stop_requested_at",
     ),
     {"session": "session__thread_id"},
     frozenset({"worker_id", "llm_config_id", "request_key", "secrets"}),
+    frozenset({"profile_version"}),
 )
 MESSAGES = Part(
     "messages.jsonl",
@@ -161,8 +174,9 @@ APPROVALS = Part(
     "approvals.jsonl",
     Approval,
     (
-        *("id", "run_id", "tool_call_id", "status", "arguments", "reason"),
-        *("config_hash", "requested_at", "decided_at"),
+        *("id", "run_id", "tool_call_id", "status", "proposal", "state"),
+        *("asked_arguments", "arguments", "reason"),
+        *("requested_at", "decided_at"),
     ),
     {"session": "run__session__thread_id", "decided_by": "decided_by__username"},
 )

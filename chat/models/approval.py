@@ -1,9 +1,13 @@
 """A person's decision on a tool call that changes something."""
 
+import json
 import uuid
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from chat.models.run import Run
@@ -11,23 +15,38 @@ from chat.models.tool_call import ToolCall
 
 
 class Approval(models.Model):
-    """Asked for before the call runs; bound to the configuration it was shown with."""
+    """Asked for before the call runs; bound to the state that it was shown with."""
 
     class Status(models.TextChoices):
         WAITING = "waiting"
         APPROVED = "approved"
         REJECTED = "rejected"
+        # The state changed, or nobody decided in time.
         EXPIRED = "expired"
+        # The run ended before anybody decided.
+        CANCELLED = "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="approvals")
-    tool_call = models.OneToOneField(ToolCall, models.CASCADE, related_name="approval")
+    tool_call = models.ForeignKey(ToolCall, models.CASCADE, related_name="approvals")
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
+    proposal = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What the person was shown: lines by device, and their origin.",
+    )
+    state = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Hash of each part's configuration before; empty: not readable.",
+    )
+    asked_arguments = models.TextField(
+        blank=True, help_text="JSON text, as the model wrote it."
+    )
     arguments = models.TextField(
         blank=True, help_text="JSON text, where a person edited the lines."
     )
     reason = models.TextField(blank=True)
-    config_hash = models.CharField(max_length=64, blank=True)
     requested_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(
@@ -39,7 +58,41 @@ class Approval(models.Model):
     )
 
     class Meta:
+        ordering = ["requested_at", "tool_call__position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tool_call"],
+                condition=Q(status__in=["waiting", "approved", "rejected"]),
+                name="one_valid_approval_per_call",
+            )
+        ]
         indexes = [models.Index(fields=["run", "status"], name="idx_approval_run")]
 
     def __str__(self) -> str:
         return f"{self.status} approval of {self.tool_call}"
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.requested_at + timedelta(hours=settings.APPROVAL_HOURS)
+
+    def as_json(self) -> dict[str, Any]:
+        """As events and the API show it, with the arguments that would run."""
+        decided = self.decided_at
+        return {
+            "id": str(self.pk),
+            "run_id": str(self.run_id),
+            "tool_call_id": self.tool_call.call_id,
+            "tool_name": self.tool_call.name,
+            "message_id": str(self.tool_call.message_id),
+            "status": self.status,
+            "arguments": json.loads(self.arguments or self.asked_arguments or "{}"),
+            "asked_arguments": (
+                json.loads(self.asked_arguments) if self.arguments else None
+            ),
+            **self.proposal,
+            "reason": self.reason,
+            "requested_at": self.requested_at.isoformat(),
+            "expires_at": self.expires_at.isoformat(),
+            "decided_at": decided.isoformat() if decided else None,
+            "decided_by": self.decided_by.get_username() if self.decided_by else None,
+        }

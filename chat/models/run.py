@@ -73,6 +73,9 @@ class Run(models.Model):
         Worker, models.SET_NULL, null=True, blank=True, related_name="runs"
     )
     attempt = models.PositiveIntegerField(default=0)
+    takeovers = models.PositiveIntegerField(
+        default=0, help_text="How many workers have died of it, or with it."
+    )
     saved_seq = models.PositiveBigIntegerField(
         default=0, help_text="Number of the last event that the rows contain."
     )
@@ -81,6 +84,8 @@ class Run(models.Model):
         LLMConfig, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     profile = models.CharField(max_length=100, default="lab")
+    # Kept, so that another worker goes on with what the run was started with.
+    profile_version = models.PositiveIntegerField(null=True, blank=True)
     temperature = models.FloatField(null=True, blank=True)
     max_tokens = models.PositiveIntegerField(null=True, blank=True)
     request_key = models.CharField(
@@ -136,14 +141,32 @@ class Run(models.Model):
     def take_over(self, worker: Worker, lease: float) -> bool:
         """Continue here what a dead worker left. False if somebody else did."""
         row = Run.objects.orphaned(lease).filter(pk=self.pk, attempt=self.attempt)
-        if not row.update(worker=worker, attempt=F("attempt") + 1):
+        taken = row.update(
+            worker=worker, attempt=F("attempt") + 1, takeovers=F("takeovers") + 1
+        )
+        if not taken:
             return False
-        self.refresh_from_db(fields=["worker", "attempt", "status"])
+        self.refresh_from_db(fields=["worker", "attempt", "takeovers", "status"])
         return True
 
     def promote(self) -> bool:
         """From the waiting line to the queue."""
         return self._move([Status.PENDING], Status.QUEUED, published_at=Now())
+
+    def wait_for_approval(self, *, saved_seq: int) -> bool:
+        """Let go of by its worker until a person has decided."""
+        return self._move(
+            [Status.RUNNING],
+            Status.WAITING_APPROVAL,
+            only={"attempt": self.attempt},
+            worker=None,
+            takeovers=0,
+            saved_seq=saved_seq,
+        )
+
+    def go_on(self) -> bool:
+        """All is decided: back to the queue."""
+        return self._move([Status.WAITING_APPROVAL], Status.QUEUED, published_at=Now())
 
     def request_stop(self, reason: str) -> bool:
         """Ask the worker to stop. False if there is none to ask."""

@@ -107,7 +107,7 @@ def _finished_round(session: ChatSession, config: LLMConfig, user: User) -> None
         run=run,
         tool_call=call,
         status="approved",
-        config_hash="0" * 64,
+        state={"PC1": "0" * 64},
         requested_at=NOON,
         decided_at=NOON,
         decided_by=user,
