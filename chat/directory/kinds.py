@@ -50,11 +50,15 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A shipped kind: `singular` names one record, `label` many."""
+    """A shipped kind: `singular` names one record, `label` many.
+
+    `words` are what else people call them: they say which kind, not which record.
+    """
 
     slug: str
     label: str
     singular: str
+    words: str
     fields: Sequence[Field]
 
 
@@ -75,6 +79,7 @@ SHIPPED: tuple[Kind, ...] = (
         "departments",
         "Departments",
         "Department",
+        "department institute abteilung fachbereich institut 系 部门 院系",
         (
             _key("code", "Code"),
             _name("name", "Name"),
@@ -90,6 +95,7 @@ SHIPPED: tuple[Kind, ...] = (
         "faculty",
         "Faculty",
         "Person",
+        "faculty lecturer professor teacher staff people person instructor dozent dozentin lehrer lehrende 教师 老师",
         (
             _key("id", "Id"),
             _name("name", "Name"),
@@ -108,6 +114,7 @@ SHIPPED: tuple[Kind, ...] = (
         "facilities",
         "Facilities",
         "Room",
+        "facility facilities room raum einrichtung 房间 教室 设施",
         (
             _key("code", "Room"),
             _name("name", "Name"),
@@ -126,6 +133,7 @@ SHIPPED: tuple[Kind, ...] = (
         "courses",
         "Courses",
         "Course",
+        "course class module subject kurs lehrveranstaltung modul 课程 课",
         (
             _key("code", "Code"),
             _name("name", "Name"),
@@ -143,6 +151,7 @@ SHIPPED: tuple[Kind, ...] = (
         "timetables",
         "Timetables",
         "Class",
+        "timetable schedule class lecture stundenplan termin veranstaltung 课表 时间表 课",
         (
             _key("id", "Id"),
             _name("title", "Title"),

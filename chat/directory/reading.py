@@ -1,0 +1,156 @@
+"""Reads a CSV or JSON file of records, whatever wrote it, into plain rows."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from copilot_site.lib.errors import UserFacingError
+
+LARGEST = 5 * 1024 * 1024
+MOST_ROWS = 10_000
+MOST_COLUMNS = 100
+_LONGEST_CELL = 20_000
+_DELIMITERS = ",;\t|"
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+# Before these our export puts an apostrophe, lest a spreadsheet run the cell.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class FileUnreadable(UserFacingError):
+    code = "file_unreadable"
+    status = 422
+
+
+class FileTooLarge(UserFacingError):
+    code = "file_too_large"
+    status = 413
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`number` is the line of a CSV file, or the place in a JSON list from 1."""
+
+    number: int
+    values: dict[str, Any]
+
+
+def read_rows(data: bytes) -> list[Row]:
+    """Raises FileUnreadable, FileTooLarge."""
+    if len(data) > LARGEST:
+        raise FileTooLarge(f"A file may have {LARGEST // 1024**2} MB.")
+    text = _decoded(data)
+    if not text.strip():
+        raise FileUnreadable("The file is empty.")
+    is_json = text.lstrip()[:1] in ("[", "{")
+    rows: list[Row] = []
+    for row in _of_json(text) if is_json else _of_csv(text):
+        rows.append(row)
+        if len(rows) > MOST_ROWS:
+            raise FileTooLarge(f"A file may have {MOST_ROWS} records.")
+    if not rows:
+        raise FileUnreadable("The file has no records.")
+    return rows
+
+
+def _decoded(data: bytes) -> str:
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _strictly(data, encoding)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        # What spreadsheets on Windows write; it takes nearly any byte.
+        text = _strictly(data, "cp1252")
+    if "\x00" in text:
+        raise FileUnreadable("The file is no text: save it as CSV in UTF-8, or JSON.")
+    return text
+
+
+def _strictly(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        raise FileUnreadable("The file's encoding is unknown: use UTF-8.") from None
+
+
+def _of_json(text: str) -> Iterator[Row]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        place = getattr(error, "lineno", None)
+        where = f" in line {place}" if place else ""
+        raise FileUnreadable(f"The file is not JSON{where}.") from None
+    if isinstance(value, dict):
+        value = value.get("records", [value])
+    if not isinstance(value, list):
+        raise FileUnreadable("JSON should be a list of records.")
+    for number, record in enumerate(value, 1):
+        if not isinstance(record, dict):
+            raise FileUnreadable(f"Record {number} is not an object.")
+        if len(record) > MOST_COLUMNS:
+            raise FileTooLarge(f"A record may have {MOST_COLUMNS} fields.")
+        yield Row(number, record)
+
+
+def _of_csv(text: str) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    header: list[str] | None = None
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                header = _header(cells)
+                continue
+            yield Row(reader.line_num, _values(header, cells))
+    except csv.Error:
+        raise FileUnreadable(f"Line {reader.line_num} is no CSV.") from None
+
+
+def _header(cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    if len(names) > MOST_COLUMNS:
+        raise FileTooLarge(f"A file may have {MOST_COLUMNS} columns.")
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise FileUnreadable(f"Columns that stand twice: {', '.join(sorted(twice))}.")
+    return names
+
+
+def _values(header: list[str], cells: list[str]) -> dict[str, Any]:
+    """Too many cells are told by a column without a name."""
+    values: dict[str, Any] = {}
+    for at, cell in enumerate(cells):
+        if len(cell) > _LONGEST_CELL:
+            cell = cell[:_LONGEST_CELL]
+        if at < len(header):
+            values[header[at]] = _unescaped(cell)
+        elif cell.strip():
+            values[""] = cell
+    return values
+
+
+def _unescaped(cell: str) -> str:
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
+def _delimiter(text: str) -> str:
+    """The sign that parts the header into most columns."""
+    first = next(line for line in text.splitlines() if line.strip())
+    counts = {sign: _count(first, sign) for sign in _DELIMITERS}
+    return max(counts, key=lambda sign: counts[sign])
+
+
+def _count(line: str, sign: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=sign)))
+    except (csv.Error, StopIteration):
+        return 0
