@@ -1,5 +1,9 @@
 """What the chat API's specification asks for and no other test shows."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,3 +128,36 @@ def test_sqlite_runs_in_wal_mode(transactional_db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA journal_mode")
         assert cursor.fetchone() == ("wal",)
+
+
+def test_the_graph_knows_no_database() -> None:
+    """Neither Django nor the models come with it: what it reports, others store."""
+    code = (
+        "import sys; import chat.agent.graph, chat.agent.nodes, chat.agent.tools;"
+        "print([name for name in sys.modules if name.startswith(('django', 'chat.m'))])"
+    )
+
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("package", "least"),
+    [
+        ("langgraph", (0, 2)),
+        ("langchain-core", (0, 3)),
+        ("langgraph-checkpoint-sqlite", (3, 0, 1)),
+        ("aiosqlite", (0, 19)),
+    ],
+)
+def test_the_named_packages_are_pinned_and_new_enough(
+    package: str, least: tuple[int, ...]
+) -> None:
+    text = (Path(__file__).resolve().parents[2] / "requirements.txt").read_text()
+    pinned = re.search(rf"^{package}==([\d.]+)", text, re.MULTILINE)
+
+    assert pinned is not None
+    assert tuple(map(int, pinned[1].split("."))) >= least

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import subprocess
 import sys
@@ -79,6 +80,41 @@ async def test_unused_stores_are_closed_when_there_are_many(
     await stores.close()
 
     assert not stores._stores
+
+
+async def test_first_callers_at_once_open_one_store(settings: object) -> None:
+    stores = Checkpoints()
+
+    async def saver() -> object:
+        async with stores.of("shared") as saver:
+            await asyncio.sleep(0)
+            return saver
+
+    first, *others = await asyncio.gather(*(saver() for _ in range(8)))
+
+    assert all(other is first for other in others)
+    assert len(stores._stores) == 1
+    await stores.close()
+
+
+async def test_after_the_end_no_store_is_open(settings: object) -> None:
+    if not settings.IS_SQLITE:
+        pytest.skip("of files only")
+    stores = Checkpoints()
+    for name in ("one", "two"):
+        async with stores.of(name):
+            pass
+    assert len(open_stores()) >= 2
+
+    await stores.close()
+
+    assert open_stores() == []
+
+
+def open_stores() -> list[str]:
+    """Of this process, as the system knows it."""
+    links = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    return [link for link in links if "copilot_checkpoints.db" in link]
 
 
 WRITE = """

@@ -1,9 +1,12 @@
 import asyncio
 import json
+import uuid
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.db.backends.utils import CursorWrapper
 from langchain_core.runnables.config import var_child_runnable_config
 
 from chat.agent import runner
@@ -17,6 +20,9 @@ from chat.events.reader import Batch, follow
 from chat.models import ChatSession, LLMCall, Message, Run, ToolCall, Worker
 from chat.models.run import Status
 from llmconfig.models import LLMConfig
+from projects.gns3.client import Gns3Client
+from projects.gns3.types import Gns3Project, Gns3Topology
+from projects.models import Project
 from tests.chat.agent.conftest import Execute
 from tests.chat.conftest import API_KEY
 from tests.chat.support import (
@@ -26,10 +32,12 @@ from tests.chat.support import (
     kinds,
     loaded,
     make_run,
+    make_session,
     make_worker,
     text_of,
     until,
 )
+from tests.conftest import Valkey
 from tests.fakes.provider import (
     TITLE,
     ScriptedProvider,
@@ -532,7 +540,110 @@ async def test_a_dead_attempts_draft_is_discarded_and_said_so(
     assert (await db(turns)(run))[1:] == [("assistant", "A whole sentence.")]
 
 
+async def test_counting_asks_the_database_as_often_for_a_long_answer(
+    session: ChatSession,
+    llm: LLMConfig,
+    execute: Execute,
+    provider: ScriptedProvider,
+    valkey: Valkey,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    execute_sql = CursorWrapper.execute
+
+    def watched(cursor: CursorWrapper, sql: str, params: Any = None) -> Any:
+        asked.append(sql)
+        return execute_sql(cursor, sql, params)
+
+    def begin() -> Run:
+        session.rename("Named by a person")
+        return claimed(make_run(session))
+
+    async def updates_of_counters(pieces: int) -> tuple[int, int]:
+        provider.script(says("word " * pieces))
+        run = await db(begin)()
+        asked.clear()
+        await execute(run)
+        ledger = [sql for sql in asked if 'UPDATE "chat_llmcall"' in sql]
+        totals = [sql for sql in asked if '"total_tokens" = (' in sql]
+        return len(ledger), len(totals)
+
+    monkeypatch.setattr(CursorWrapper, "execute", watched)
+    short = await updates_of_counters(1)
+
+    assert await updates_of_counters(300) == short
+    assert short[1] == 1
+
+
+async def test_tools_act_on_the_sessions_own_project(
+    lab: Project,
+    alice: User,
+    llm: LLMConfig,
+    execute: Execute,
+    provider: ScriptedProvider,
+    valkey: Valkey,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    async def topology(client: Gns3Client, project_id: str) -> Gns3Topology:
+        read.append(project_id)
+        return Gns3Topology(Gns3Project(project_id, "Lab", "opened"), [], [])
+
+    def begin() -> list[Run]:
+        other = Project.objects.create(
+            server=lab.server, project_id=str(uuid.uuid4()), status="opened"
+        )
+        sessions = [make_session(alice, project) for project in (lab, other)]
+        return [claimed(make_run(session)) for session in sessions]
+
+    monkeypatch.setattr(Gns3Client, "topology", topology)
+    provider.script(says("ok"))
+    for run in await db(begin)():
+        read.clear()
+        provider.script(calls(("read_topology", {})), says("ok"))
+
+        await execute(run)
+
+        assert run.session.project is not None
+        assert set(read) == {run.session.project.project_id}
+
+
 # --- Secrets -----------------------------------------------------------------------
+
+
+async def test_two_runs_at_once_use_each_the_key_of_its_person(
+    lab: Project,
+    alice: User,
+    bob: User,
+    execute: Execute,
+    provider: ScriptedProvider,
+    llm: LLMConfig,
+) -> None:
+    keys = {"alice": "sk-of-alice-0123456789", "bob": "sk-of-bob-0123456789"}
+
+    def begin(user: User) -> Run:
+        name = user.get_username()
+        LLMConfig.objects.create(
+            name=name,
+            user=user,
+            base_url=provider.url,
+            model="scripted-1",
+            api_key=keys[name],
+        )
+        session = make_session(user, lab, title="T", is_title_final=True)
+        return claimed(make_run(session, text=f"I am {name}"))
+
+    runs = [await db(begin)(user) for user in (alice, bob)]
+    provider.script(says("ok", pace=0.02))
+
+    await asyncio.gather(*map(execute, runs))
+
+    used = {
+        request.body["messages"][-1]["content"]: request.headers["Authorization"]
+        for request in provider.requests
+    }
+    assert used == {f"I am {name}": f"Bearer {key}" for name, key in keys.items()}
 
 
 @pytest.mark.parametrize("end", ["success", "error", "stop"])
