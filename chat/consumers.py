@@ -141,12 +141,13 @@ class SessionConsumer(IdentifiedConsumer):
             await self.send_error("bad_frame", "Unknown multitask_strategy.")
             return
         project = await self._authorise(Role.MEMBER)
-        key = frame.get("client_message_id")
+        key, profile = frame.get("client_message_id"), frame.get("profile")
         await in_orm_thread(start_run)(
             user=identity.user,
             project=project,
             message=text.replace("\x00", ""),
             session_id=self.session.thread_id,
+            profile=profile if isinstance(profile, str) else None,
             multitask_strategy=strategy,
             request_key=key[:255] if isinstance(key, str) else None,
             secrets=await in_waiting_thread(secrets_for)(identity, project),

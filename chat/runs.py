@@ -14,6 +14,7 @@ from django.utils import timezone
 from chat.models import ChatSession, Message, Run
 from chat.models.run import ACTIVE, Status
 from chat.news import announce_start
+from chat.profiles.active import profile_of_session
 from chat.queue import publish
 from chat.stopping import stop_run as stop_run
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
@@ -68,7 +69,7 @@ def start_run(
     project: Project | None,
     message: str,
     session_id: str | None = None,
-    profile: str = "lab",
+    profile: str | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
     multitask_strategy: MultitaskStrategy = "reject",
@@ -78,7 +79,7 @@ def start_run(
     """Store the message and its run, then tell the workers.
 
     Raises RunActive, NotFound (somebody else's session), ProjectNotOpened,
-    LLMNotConfigured, MessageEmpty, MessageTooLong.
+    ProfileUnknown, LLMNotConfigured, MessageEmpty, MessageTooLong.
     """
     _check_message(message)
     if project is not None and not project.is_opened:
@@ -92,12 +93,14 @@ def start_run(
     try:
         with transaction.atomic():
             session = _session(user, project, session_id)
+            chosen = profile_of_session(profile, session.last_profile(), user=user)
             run = _create_run(
                 session,
                 strategy=multitask_strategy,
                 request_key=key,
                 llm_config=config,
-                profile=profile,
+                profile=chosen.name,
+                profile_version=chosen.version,
                 temperature=temperature,
                 max_tokens=max_tokens,
                 secrets=secrets,

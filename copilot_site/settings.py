@@ -97,6 +97,12 @@ INSTALLED_APPS = [
     "llmconfig",
     "projects",
     "chat",
+    "chat.datasources",
+    "chat.directory",
+    "chat.documents",
+    "chat.knowledge",
+    "chat.memory",
+    "chat.profiles",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -204,6 +210,9 @@ LEASE_SECONDS = env.float("LEASE_SECONDS", default=4.0)
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=3)
 RUN_TIME_LIMIT = env.float("RUN_TIME_LIMIT", default=1800.0)
 STEP_LIMIT = env.int("STEP_LIMIT", default=25)
+# ask: a person decides on changes; never_change; trust: nobody is asked.
+APPROVAL_POLICY = env.str("APPROVAL_POLICY", default="ask")
+APPROVAL_HOURS = env.float("APPROVAL_HOURS", default=24.0)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=15.0)
 EVENT_LOG_LENGTH = env.int("EVENT_LOG_LENGTH", default=20_000)
 EVENT_LOG_GRACE = env.int("EVENT_LOG_GRACE", default=3600)
@@ -222,8 +231,25 @@ DEMOLAB_PASSWORD = env.str("DEMOLAB_PASSWORD", default="")
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
+# host:port pairs, private or of this machine, that operators' configs may use.
+LLM_PRIVATE_HOSTS: list[str] = env.list("LLM_PRIVATE_HOSTS", default=[])
 OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=True)
 OFFLINE_PACE = env.float("OFFLINE_PACE", default=0.01)
+
+# --- Assistant profiles ---------------------------------------------------------
+DEFAULT_PROFILE = env.str("DEFAULT_PROFILE", default="lab")
+PROFILES_DIR = env.str("PROFILES_DIR", default="")
+
+# --- Documents ------------------------------------------------------------------
+DOCUMENT_BYTES = env.int("DOCUMENT_BYTES", default=20 * 2**20)
+DOCUMENT_PAGES = env.int("DOCUMENT_PAGES", default=2000)
+DOCUMENT_TEXT_LENGTH = env.int("DOCUMENT_TEXT_LENGTH", default=5_000_000)
+DOCUMENT_UNPACKED_BYTES = env.int("DOCUMENT_UNPACKED_BYTES", default=200 * 2**20)
+DOCUMENT_SECONDS = env.float("DOCUMENT_SECONDS", default=120.0)
+COLLECTION_DOCUMENTS = env.int("COLLECTION_DOCUMENTS", default=2000)
+SESSION_DOCUMENTS = env.int("SESSION_DOCUMENTS", default=20)
+INGESTS_AT_ONCE = env.int("INGESTS_AT_ONCE", default=2)
+EMBEDDINGS = env.str("EMBEDDINGS", default="local")  # or endpoint, or off
 
 PROJECT_RETENTION_DAYS = env.float("PROJECT_RETENTION_DAYS", default=7.0)
 

@@ -24,9 +24,14 @@ def main() -> int:
         print(f"copilot: The database can't be prepared: {' '.join(str(exc).split())}")
         return 1
 
-    from django.core.management import call_command
+    from django.core.management import CommandError, call_command
 
     call_command("ensure_demo")
+    try:
+        call_command("load_profiles")
+    except CommandError as exc:
+        # The stored versions go on working; the faults are told above.
+        print(f"copilot: {exc}")
     return 0
 
 

@@ -70,6 +70,7 @@ class RunAdmin(ReadOnlyAdmin):
         "saved_seq",
         "llm_config",
         "profile",
+        "profile_version",
         "temperature",
         "max_tokens",
         "message_count",

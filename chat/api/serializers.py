@@ -17,6 +17,7 @@ class ChatSessionSerializer(serializers.ModelSerializer[ChatSession]):
     user_id = serializers.SerializerMethodField()
     project_id = serializers.SerializerMethodField()
     active_run = serializers.SerializerMethodField()
+    profile = serializers.SerializerMethodField()
 
     class Meta:
         model = ChatSession
@@ -38,6 +39,7 @@ class ChatSessionSerializer(serializers.ModelSerializer[ChatSession]):
             "stats",
             "pinned",
             "active_run",
+            "profile",
         ]
 
     def get_user_id(self, session: ChatSession) -> str:
@@ -45,6 +47,10 @@ class ChatSessionSerializer(serializers.ModelSerializer[ChatSession]):
 
     def get_project_id(self, session: ChatSession) -> str | None:
         return session.project.project_id if session.project else None
+
+    def get_profile(self, session: ChatSession) -> str:
+        """Of the newest round; the next one has it too, unless another is asked for."""
+        return session.last_profile() or settings.DEFAULT_PROFILE
 
     @extend_schema_field(RunShape(allow_null=True))
     def get_active_run(self, session: ChatSession) -> dict[str, Any] | None:
@@ -88,7 +94,14 @@ class ChatRequestSerializer(serializers.Serializer[Any]):
         min_value=1, max_value=10_000_000, required=False, allow_null=True, default=None
     )
     mode = serializers.ChoiceField(choices=["text"], default="text")
-    profile = serializers.CharField(required=False, max_length=100, default="lab")
+    profile = serializers.CharField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=100,
+        default=None,
+        help_text="Of `GET /v3/profiles`; else the session's last, else the site's.",
+    )
     multitask_strategy = serializers.ChoiceField(
         choices=["reject", "enqueue", "interrupt"], default="reject"
     )
@@ -109,6 +122,8 @@ def run_json(run: Run) -> dict[str, Any]:
         "error": run.error or None,
         "error_code": run.error_code or None,
         "attempt": run.attempt,
+        "profile": run.profile,
+        "profile_version": run.profile_version,
         "message_count": run.message_count,
         "llm_calls_count": run.llm_calls_count,
         "input_tokens": run.input_tokens,

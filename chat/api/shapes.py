@@ -18,6 +18,8 @@ class RunShape(serializers.Serializer[Any]):
     error = serializers.CharField(allow_null=True)
     error_code = serializers.CharField(allow_null=True)
     attempt = serializers.IntegerField(min_value=0)
+    profile = serializers.CharField()
+    profile_version = serializers.IntegerField(min_value=1, allow_null=True)
     message_count = serializers.IntegerField(min_value=0)
     llm_calls_count = serializers.IntegerField(min_value=0)
     input_tokens = serializers.IntegerField(allow_null=True)

@@ -4,7 +4,8 @@ import uuid
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Subquery, Value
+from django.db.models.functions import Coalesce
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -86,7 +87,13 @@ class SessionList(ProjectView):
             sessions = sessions.filter(ListCursor.parse(wanted["cursor"]).rest)
             start = 0
         active = Prefetch("runs", Run.objects.active(), to_attr="active_runs")
-        rows = sessions.select_related("project").prefetch_related(active)
+        newest = Run.objects.filter(session=OuterRef("pk")).order_by("-round")
+        profile = Subquery(newest.values("profile")[:1])
+        rows = (
+            sessions.select_related("project")
+            .prefetch_related(active)
+            .annotate(newest_profile=Coalesce(profile, Value("")))
+        )
         # One more than asked for: is there another page?
         found = list(rows[start : start + limit + 1])
         response = Response(ChatSessionSerializer(found[:limit], many=True).data)

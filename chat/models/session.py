@@ -67,6 +67,15 @@ class ChatSession(models.Model):
     def __str__(self) -> str:
         return self.title or self.thread_id
 
+    def last_profile(self) -> str:
+        """Of the newest round; "" where there is none."""
+        # The list view has fetched it with the rows.
+        known: str | None = getattr(self, "newest_profile", None)
+        if known is None:
+            rounds = self.runs.order_by("-round").values_list("profile", flat=True)
+            known = rounds.first()
+        return known or ""
+
     def rename(self, title: str) -> None:
         """A person's title is final: no generated one replaces it."""
         self.title, self.is_title_final = title, True

@@ -45,7 +45,7 @@ def test_a_session_has_the_documented_fields(
         *("id", "thread_id", "user_id", "project_id", "title", "message_count"),
         *("llm_calls_count", "input_tokens", "output_tokens", "total_tokens"),
         *("last_message_at", "created_at", "updated_at", "metadata", "stats"),
-        *("pinned", "active_run"),
+        *("pinned", "active_run", "profile"),
     }
 
 
