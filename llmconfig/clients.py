@@ -1,14 +1,18 @@
 """The one door through which keys leave: a chat model from a config."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
+from copilot_site.lib.fields import Unreadable
+from copilot_site.lib.outbound import outside_client, reach
 from copilot_site.lib.secret_values import remember
+from llmconfig.chain import Candidate, Chain
+from llmconfig.errors import ModelKeyUnreadable
 from llmconfig.selection import ModelChoice
 from llmconfig.window import Fit, Window, fit, unlimited
 
@@ -19,7 +23,10 @@ def chat_client(
     temperature: float | None = None,
     max_tokens: int | None = None,
 ) -> BaseChatModel:
-    """A model ready to be asked; overrides win over the config."""
+    """A model ready to be asked; overrides win over the config.
+
+    Raises ModelKeyUnreadable.
+    """
     if choice.config is None:
         from llmconfig.offline import OfflineChatModel
 
@@ -28,6 +35,8 @@ def chat_client(
     from llmconfig.openai_model import OpenAIModel
 
     config = choice.config
+    if isinstance(config.api_key, Unreadable):
+        raise ModelKeyUnreadable
     options: dict[str, Any] = {}
     if (
         chosen := temperature if temperature is not None else config.temperature
@@ -43,10 +52,39 @@ def chat_client(
         # It retries by itself, so that a person hears of the wait.
         max_retries=0,
         timeout=60,
-        http_async_client=_http(),
+        http_async_client=_http(config.is_trusted),
         sends_reasoning=config.sends_reasoning,
         **options,
     )
+
+
+def chain_of(
+    choice: ModelChoice,
+    masked: Callable[[str], str],
+    *,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+) -> Chain:
+    """The chosen model and those that go on after it, none of them made yet.
+
+    `masked` is used for those to which no secret of a device may go.
+    """
+
+    def candidate(one: ModelChoice) -> Candidate:
+        config = one.config
+        return Candidate(
+            name=config.name if config else one.model,
+            make=partial(
+                chat_client, one, temperature=temperature, max_tokens=max_tokens
+            ),
+            fit=fitting(one, max_tokens=max_tokens),
+            context_limit=config.context_limit if config else None,
+            calls_tools=config.supports_tools if config else True,
+            prompts_tools=bool(config and config.prompts_tools),
+            masked=masked if config and config.redacts else str,
+        )
+
+    return Chain([candidate(one) for one in choice.chain()])
 
 
 def fitting(choice: ModelChoice, *, max_tokens: int | None = None) -> Fit:
@@ -81,13 +119,6 @@ def normalised(base_url: str) -> str:
 
 
 @cache
-def _http() -> Any:
+def _http(is_trusted: bool) -> Any:
     """One pool of connections per process; aiohttp's cost a quarter of httpx's own."""
-    import httpx
-    from httpx_aiohttp import HttpxAiohttpClient
-
-    return HttpxAiohttpClient(
-        limits=httpx.Limits(max_connections=1000, max_keepalive_connections=200),
-        timeout=httpx.Timeout(60, connect=10),
-        follow_redirects=False,
-    )
+    return outside_client(reach(is_trusted=is_trusted), connections=1000)

@@ -7,6 +7,10 @@ ModelError
 ├── ModelNotFound        the provider does not know the model or the path
 ├── ModelOverflow        more text than the model can read
 ├── ModelRefused         the provider rejects the request
+│   └── ModelWithoutTools    it cannot call functions
+├── ModelAddressRefused  the address is none that may be called from here
+├── ModelRedirected      the server sends the request elsewhere
+├── ModelKeyUnreadable   the stored key is not opened by today's encryption keys
 ├── ModelUnreachable     down, refused, timed out
 ├── ModelBadAnswer       it answers, but not as a chat model does
 ├── ModelStalled         the answer stopped coming
@@ -78,6 +82,35 @@ class ModelRefused(ModelError):
     text = (
         "The provider rejects the request. The model may not support tools "
         "or these settings; check the LLM config."
+    )
+
+
+class ModelWithoutTools(ModelRefused):
+    code = "model_without_tools"
+    text = (
+        "The language model cannot call functions. Choose one that can, or let its "
+        "LLM config write the tools into the prompt."
+    )
+
+
+class ModelAddressRefused(ModelError):
+    code = "address_refused"
+    status = 400
+
+
+class ModelRedirected(ModelError):
+    code = "model_redirected"
+    text = (
+        "The server at the base URL sends requests to another address, which is not "
+        "followed: the key would go there. Write the final address into the LLM config."
+    )
+
+
+class ModelKeyUnreadable(ModelError):
+    code = "model_key_unreadable"
+    text = (
+        "The API key of this LLM config cannot be read with today's encryption keys. "
+        "Put the missing key back into ENCRYPTION_KEYS, or enter the API key again."
     )
 
 

@@ -15,9 +15,11 @@ import openai
 from langchain_core.messages import AnyMessage
 from langchain_openai import ChatOpenAI
 
+from copilot_site.lib.outbound import refused_within
 from llmconfig.answer_reader import AnswerReader
 from llmconfig.deltas import Delta
 from llmconfig.errors import (
+    ModelAddressRefused,
     ModelError,
     ModelRateLimited,
     ModelRefused,
@@ -95,7 +97,9 @@ class OpenAIModel(ChatOpenAI):
             raise self._explained(error, body) from None
         except TimeoutError:
             raise _TooSlow(self.first_token_seconds) from None
-        except openai.APIConnectionError:
+        except openai.APIConnectionError as error:
+            if refused := refused_within(error):
+                raise ModelAddressRefused(str(refused)) from None
             raise ModelUnreachable from None
         try:
             async for delta in self._read(response.http_response, started):

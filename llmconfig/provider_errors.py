@@ -8,16 +8,17 @@ from email.utils import parsedate_to_datetime
 import openai
 
 from llmconfig.errors import (
-    ModelBadAnswer,
     ModelError,
     ModelKeyRefused,
     ModelNotFound,
     ModelOverflow,
     ModelQuotaUsedUp,
     ModelRateLimited,
+    ModelRedirected,
     ModelRefused,
     ModelStreamFailed,
     ModelUnreachable,
+    ModelWithoutTools,
 )
 
 
@@ -31,7 +32,7 @@ def of_status(error: openai.APIStatusError) -> ModelError:
         case 402:
             return ModelQuotaUsedUp()
         case 404 | 405:
-            return ModelNotFound()
+            return ModelWithoutTools() if refuses_tools(text) else ModelNotFound()
         case 429:
             if "insufficient_quota" in text or "billing" in text:
                 return ModelQuotaUsedUp()
@@ -43,11 +44,12 @@ def of_status(error: openai.APIStatusError) -> ModelError:
         case 413:
             return ModelOverflow()
         case status if status < 400:
-            # Sent elsewhere: the key does not follow.
-            return ModelBadAnswer()
+            return ModelRedirected()
     # Ollama answers 500 and these words when it has cut the question away.
     if _is_overflow(text) or "no user query" in text:
         return ModelOverflow()
+    if refuses_tools(text):
+        return ModelWithoutTools()
     return ModelUnreachable() if error.status_code >= 500 else ModelRefused()
 
 
@@ -88,6 +90,14 @@ def _is_overflow(text: str) -> bool:
             "input is too long",
         )
     )
+
+
+def refuses_tools(text: str) -> bool:
+    """Whether the words say that this model, or its server, calls no functions."""
+    about = ("tool use", "tool_use", "tool call", "tool choice", "function calling")
+    refused = ("not support", "unsupported", "no endpoints", "requires --enable")
+    names = (*about, "tools", "tool_choice", "functions")
+    return any(word in text for word in names) and any(no in text for no in refused)
 
 
 def error_text(error: openai.APIStatusError) -> str:

@@ -38,6 +38,8 @@ def _environment() -> dict[str, str]:
         "OFFLINE_PACE": "0",
         "HEARTBEAT_SECONDS": "5",
         "LOG_LEVEL": "INFO",
+        # Where the scripted providers listen.
+        "LLM_PRIVATE_HOSTS": "127.0.0.1:*",
     }
     if url := os.environ.get("DATABASE_URL"):
         found["DATABASE_URL"] = url

@@ -56,7 +56,7 @@ def test_without_any_it_says_what_to_do(alice: User, settings: Any) -> None:
         choose_config(user=alice)
 
     assert caught.value.code == "llm_not_configured"
-    assert "admin" in str(caught.value)
+    assert "your settings" in str(caught.value)
 
 
 def test_a_config_has_one_owner_and_an_owner_one_default(alice: User) -> None:

@@ -40,7 +40,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 async def make_model(replay: Replay) -> AsyncIterator[MakeModel]:
     """Made as `llmconfig.clients` makes it, with its pool of connections."""
     clients._http.cache_clear()
-    async with clients._http() as http:
+    async with clients._http(True) as http:
 
         def make(**options: Any) -> OpenAIModel:
             fields = {"model": "replayed", **options}
