@@ -1,0 +1,186 @@
+"""SQLite: a file opened for reading, where the engine itself watches what is read."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from chat.datasources.address import SQLITE
+from chat.datasources.cells import Collector
+from chat.datasources.engines.base import Target
+from chat.datasources.errors import (
+    QueryFailed,
+    QueryTooSlow,
+    SourceRefused,
+    SourceUnavailable,
+)
+from chat.datasources.grammar import grammar_of
+from chat.datasources.guard import Checked
+from chat.datasources.ownership import check_content, check_not_own
+from chat.datasources.tables import Catalogue, Column, Table
+from chat.datasources.threads import Cancel, too_slow
+
+_STEPS = 5_000
+_BUSY_SECONDS = 2.0
+_INSPECT_SECONDS = 5.0
+# One value at a time is in memory; a longer one is an error of the query.
+_VALUE_BYTES = 32 * 1024 * 1024
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _VALUE_BYTES,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
+    # A long pattern on a long text takes for ever, and cannot be interrupted.
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+}
+# The engine calls these by names of its own.
+_INNER_FUNCTIONS = frozenset({"like", "glob", "->", "->>", "likelihood"})
+
+
+class SQLite:
+    """Connections cost next to nothing here, so each query has its own."""
+
+    def catalogue(self, target: Target) -> Catalogue:
+        with _opened(target, seconds=_INSPECT_SECONDS) as connection:
+            try:
+                return _catalogue(connection, target)
+            except sqlite3.Error:
+                raise SourceUnavailable("The database file cannot be read.") from None
+
+    def read(self, target: Target, query: Checked, cancel: Cancel) -> Collector:
+        seconds = target.limits.seconds
+        with _opened(target, seconds=seconds, cancel=cancel) as connection:
+            deadline = time.monotonic() + seconds
+            connection.set_authorizer(_Watch(query))
+            try:
+                return _rows(connection, query, target)
+            except sqlite3.Error as error:
+                if cancel.is_set() or time.monotonic() >= deadline:
+                    raise QueryTooSlow(too_slow(seconds)) from None
+                raise QueryFailed(f"The database says: {error}.") from None
+
+    def warnings(self, target: Target) -> list[str]:
+        self.catalogue(target)
+        return []
+
+
+class _Watch:
+    """The engine asks before it reads a column or calls a function."""
+
+    def __init__(self, query: Checked) -> None:
+        self._tables = {table.name.lower() for table in query.tables}
+        self._views = {t.name.lower() for t in query.tables if t.is_view}
+        self._functions = grammar_of(SQLITE).functions | _INNER_FUNCTIONS
+
+    def __call__(
+        self,
+        action: int,
+        first: str | None,
+        second: str | None,
+        database: str | None,
+        inside: str | None,
+    ) -> int:
+        match action:
+            case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
+                return sqlite3.SQLITE_OK
+            case sqlite3.SQLITE_READ if (first or "").lower() in self._tables:
+                return sqlite3.SQLITE_OK
+            case sqlite3.SQLITE_READ if (inside or "").lower() in self._views:
+                return sqlite3.SQLITE_OK
+            case sqlite3.SQLITE_FUNCTION if (second or "").lower() in self._functions:
+                return sqlite3.SQLITE_OK
+            case _:
+                return sqlite3.SQLITE_DENY
+
+
+@contextlib.contextmanager
+def _opened(
+    target: Target, *, seconds: float, cancel: Cancel | None = None
+) -> Iterator[sqlite3.Connection]:
+    check_not_own(target.address)
+    assert target.address.path is not None
+    deadline = time.monotonic() + seconds
+    try:
+        connection = _open(target.address.path)
+    except sqlite3.Error:
+        raise SourceUnavailable("The database file cannot be opened.") from None
+    try:
+        connection.set_progress_handler(
+            lambda: (
+                time.monotonic() > deadline or (cancel is not None and cancel.is_set())
+            ),
+            _STEPS,
+        )
+        try:
+            check_content(set(_names(connection)))
+        except sqlite3.Error:
+            raise SourceRefused("This is no SQLite database, or damaged.") from None
+        yield connection
+    finally:
+        connection.close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    # The path as it is: nothing in a file's name may become an option.
+    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+    )
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    for limit, value in _LIMITS.items():
+        connection.setlimit(limit, value)
+    connection.execute("PRAGMA query_only = ON")
+    # Views and triggers of a crafted file may call no function with side effects.
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _rows(connection: sqlite3.Connection, query: Checked, target: Target) -> Collector:
+    cursor = connection.execute(query.sql)
+    columns = [name for name, *_ in cursor.description or ()]
+    collector = Collector(target.limits, columns)
+    # Row by row: a few long values must not be in memory together.
+    while (row := cursor.fetchone()) is not None:
+        if not collector.add_all([row]):
+            break
+    return collector
+
+
+def _names(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"
+    )
+    return [name for (name,) in found]
+
+
+def _catalogue(connection: sqlite3.Connection, target: Target) -> Catalogue:
+    found = connection.execute(
+        "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    ).fetchall()
+    tables = [
+        Table(name, _columns(connection, name), is_view=kind == "view")
+        for name, kind in found
+        if target.allowed.has("main", name)
+    ]
+    return Catalogue(
+        tuple(table for table in tables if table.columns),
+        frozenset(name.lower() for name in _names(connection)),
+    )
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]:
+    refers = {
+        column: f"{other}.{their or column}"
+        for _, _, other, column, their, *_ in connection.execute(
+            "SELECT * FROM pragma_foreign_key_list(?)", (table,)
+        )
+    }
+    return tuple(
+        Column(name, kind.lower() or "any", bool(key), refers.get(name, ""))
+        for _, name, kind, _, _, key in connection.execute(
+            "SELECT * FROM pragma_table_info(?)", (table,)
+        )
+    )
