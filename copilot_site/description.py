@@ -32,6 +32,8 @@ _TAGS = {
     "/v3/events": "Chat",
     "/v3/projects": "Projects",
     "/v3/access": "Access",
+    "/v3/directory": "Directory",
+    "/v3/memory": "Memory",
 }
 _ERRORS = {
     "400": "The request cannot be read, or nothing can answer it.",

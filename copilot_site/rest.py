@@ -39,6 +39,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         {"name": "Chat", "description": "Conversations in a project."},
         {"name": "Projects", "description": "Projects of GNS3 servers."},
         {"name": "Access", "description": "Logins and personal API tokens."},
+        {"name": "Directory", "description": "Structured records, by kind."},
+        {"name": "Memory", "description": "What you asked the copilot to keep."},
         {"name": "Site", "description": "Who I am, and what this is."},
     ],
 }

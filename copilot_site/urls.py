@@ -7,6 +7,8 @@ from accounts.pages import throttled
 from accounts.preferences import Preferences
 from chat.api import urls as chat_api
 from chat.api.user_events import user_events
+from chat.directory import page_urls as directory_pages
+from chat.directory import urls as directory_api
 from copilot_site import openapi, views
 from projects.api import urls as projects_api
 
@@ -30,6 +32,8 @@ urlpatterns = [
     path("v3/openapi.json", openapi.openapi_json, name="openapi"),
     path("v3/docs", openapi.docs, name="docs"),
     path("v3/access/", include("accounts.urls")),
+    path("directory/", include(directory_pages)),
+    path("v3/directory/", include(directory_api)),
     path("v3/", include(projects_api)),
     path("v3/projects/<str:project_id>/chat/", include(chat_api)),
     # GNS3 3.1's own path for the same.

@@ -95,7 +95,8 @@ SHIPPED: tuple[Kind, ...] = (
         "faculty",
         "Faculty",
         "Person",
-        "faculty lecturer professor teacher staff people person instructor dozent dozentin lehrer lehrende 教师 老师",
+        "faculty lecturer professor teacher staff people person instructor dozent "
+        "dozentin lehrer lehrende 教师 老师",
         (
             _key("id", "Id"),
             _name("name", "Name"),
@@ -151,7 +152,8 @@ SHIPPED: tuple[Kind, ...] = (
         "timetables",
         "Timetables",
         "Class",
-        "timetable schedule class lecture stundenplan termin veranstaltung 课表 时间表 课",
+        "timetable schedule class lecture stundenplan termin veranstaltung "
+        "课表 时间表 课",
         (
             _key("id", "Id"),
             _name("title", "Title"),

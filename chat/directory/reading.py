@@ -139,7 +139,12 @@ def _values(header: list[str], cells: list[str]) -> dict[str, Any]:
 
 
 def _unescaped(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+    return cell[1:] if cell[:1] == "'" and is_formula(cell) else cell
+
+
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet might run it; apostrophes before it may be ours."""
+    return cell.lstrip("'").startswith(FORMULA)
 
 
 def _delimiter(text: str) -> str:

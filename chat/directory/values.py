@@ -1,4 +1,4 @@
-"""Values of a record's fields: checked, and written the same way wherever they come from."""
+"""Values of a record's fields: checked, and written in one way."""
 
 import math
 import re

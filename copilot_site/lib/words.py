@@ -104,7 +104,17 @@ def likeness(wanted: str, word: str) -> float:
         return _ENDING
     if shorter < 4:
         return 0.0
+    if _common(wanted, word) >= max(6, 0.65 * max(len(wanted), len(word))):
+        return _ENDING
     return fuzz.ratio(wanted, word, score_cutoff=_ALIKE) / 100 * 0.9
+
+
+def _common(one: str, two: str) -> int:
+    """Letters with which both begin: networks and networking have seven."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b),
+        min(len(one), len(two)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
