@@ -1,17 +1,20 @@
 // The page: which project and conversation is shown, and who hears of what.
 
-import { Api } from "./api.js";
 import { openAccountMenu } from "./account.js";
+import { Api } from "./api.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { confirmDeed, toast } from "./dialogs.js";
 import { button, copyText, h } from "./dom.js";
+import { sendComment, sendVerdict } from "./feedback.js";
+import { gettext } from "./i18n.js";
 import { LabPanel } from "./lab.js";
 import { LiveLine } from "./live.js";
 import { isMenuOpen } from "./menu.js";
 import { closedNote, loadFailed, noProjects, problemNote, welcome } from "./notices.js";
 import { Panels } from "./panels.js";
 import { isOpen, offlineBadge, openProjectMenu, showProject, simulatedBadge } from "./projects.js";
+import { withVerdict } from "./reduce.js";
 import { Thread } from "./render.js";
 import { StickyScroll } from "./scroll.js";
 import { SessionList } from "./sessions.js";
@@ -265,6 +268,17 @@ const acts = {
     const text = composer.text;
     composer.put("");
     send(text, { queue: true });
+  },
+  async rate({ id, value }) {
+    const { conversation, project } = state;
+    try {
+      const verdict = await sendVerdict(api, project.project_id, { id, value });
+      conversation.view = withVerdict(conversation.view, id, verdict);
+      schedule();
+      if (verdict === "down" && (await sendComment(api, project.project_id, id))) toast(gettext("Thank you"));
+    } catch (error) {
+      toast(error.message, true);
+    }
   },
   copy: (text) => copyText(text).then(() => toast("Copied")),
   "copy-code": (opener) => acts.copy(opener.closest(".code").querySelector("pre").textContent),

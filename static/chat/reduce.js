@@ -64,6 +64,7 @@ function storedMessage(round, message) {
   if (message.content || metadata.reasoning) {
     next = withItem(next, message.id, () => newText(message.id), (item) => ({
       ...item, text: message.content || item.text, reasoning: metadata.reasoning ?? item.reasoning, isDone: true, isPartial: Boolean(metadata.is_partial),
+      verdict: metadata.feedback?.value ?? item.verdict ?? null,
     }));
   }
   for (const call of message.tool_calls ?? []) {
@@ -73,6 +74,15 @@ function storedMessage(round, message) {
     }));
   }
   return next;
+}
+
+/** The view with a person's verdict ("up", "down" or null) on one answer. */
+export function withVerdict(view, messageId, verdict) {
+  const rounds = view.rounds.map((round) => {
+    if (!round.items.some((item) => item.id === messageId)) return round;
+    return { ...round, items: round.items.map((item) => (item.id === messageId ? { ...item, verdict } : item)) };
+  });
+  return { ...view, rounds };
 }
 
 function errorText(error, content) {

@@ -1,6 +1,7 @@
 // The end of a round: at work, failed, stopped or the line of facts.
 
 import { button, h, icon, iconButton, spinner } from "./dom.js";
+import { verdictButtons } from "./feedback.js";
 import { clock, count } from "./times.js";
 
 const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
@@ -51,6 +52,7 @@ function foot(round, context) {
   return h("div", { class: "foot" },
     answer?.text ? h("span", { class: "foot__acts" },
       iconButton("copy", "Copy answer", { onclick: () => context.onAct("copy", answer.text) }),
+      ...(answer.isDone ? verdictButtons(answer, context) : []),
       round.stopped ? null : iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
     badge ? h("span", { class: "badge" }, icon("stop"), badge) : null,
     round.stopped && !answer ? h("span", { class: "faint" }, "Nothing was written yet; what ran is kept.") : null,

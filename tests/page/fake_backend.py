@@ -42,7 +42,10 @@ JsonObject = dict[str, Any]
 def _engine() -> Engine:
     return Engine(
         dirs=[str(ROOT / "templates")],
-        libraries={"static": "tests.page.static_tag"},
+        libraries={
+            "static": "tests.page.static_tag",
+            "i18n": "django.templatetags.i18n",
+        },
     )
 
 
@@ -344,6 +347,8 @@ class FakeBackend:
             web.delete(chat + "/sessions/{sid}/pin", self._pin),
             web.get(chat + "/sessions/{sid}/history", self._history),
             web.get(chat + "/sessions/{sid}/runs", self._runs),
+            web.post(chat + "/messages/{mid}/feedback", self._rate),
+            web.delete(chat + "/messages/{mid}/feedback", self._rate),
             web.post(chat + "/sessions/{sid}/stop", self._stop),
             web.get(chat + "/sessions/{sid}/events", self._events),
             web.get("/ws" + chat + "/sessions/{sid}", self._socket),
@@ -504,6 +509,10 @@ class FakeBackend:
 
     async def _runs(self, request: web.Request) -> web.Response:
         return web.json_response(self.runs.get(self._found(request)["thread_id"], []))
+
+    async def _rate(self, request: web.Request) -> web.Response:
+        status = 204 if request.method == "DELETE" else 200
+        return web.json_response({}) if status == 200 else web.Response(status=204)
 
     async def _stop(self, request: web.Request) -> web.Response:
         session_id = self._found(request)["thread_id"]

@@ -320,3 +320,33 @@ async def test_text_that_grows_ends_like_text_that_comes_whole(
 
     assert is_equal
     assert moved == 0
+
+
+async def test_an_answer_is_rated_and_a_bad_one_gets_words(
+    backend: FakeBackend, open_page: OpenPage
+) -> None:
+    session_id = backend.add_session()
+    await backend.begin(session_id, "q")
+    page = await open_page(session_id)
+    await backend.say(session_id, "It is R1.")
+    await backend.finish(session_id)
+    good = page.get_by_role("button", name="Good answer")
+    bad = page.get_by_role("button", name="Bad answer")
+
+    await good.click()
+    await expect(good).to_have_attribute("aria-pressed", "true")
+    await bad.click()
+    await page.get_by_role("textbox", name="The operators of this server").fill("No.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(bad).to_have_attribute("aria-pressed", "true")
+    await expect(good).to_have_attribute("aria-pressed", "false")
+    await bad.click()
+
+    await expect(bad).to_have_attribute("aria-pressed", "false")
+    told = [call for call in backend.calls if call[1].endswith("/feedback")]
+    assert [(method, body) for method, _, body in told] == [
+        ("POST", {"value": "up"}),
+        ("POST", {"value": "down"}),
+        ("POST", {"value": "down", "comment": "No."}),
+        ("DELETE", None),
+    ]
