@@ -1,4 +1,4 @@
-"""The Celery application; tasks live in chat/tasks.py."""
+"""The Celery application; tasks live in the tasks.py of chat and its apps."""
 
 import os
 
@@ -8,4 +8,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 app = Celery("copilot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["chat"])
+app.autodiscover_tasks(["chat", "chat.documents", "chat.knowledge"])

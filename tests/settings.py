@@ -36,6 +36,7 @@ def _environment() -> dict[str, str]:
         "SECRET_KEY": "of-the-tests-alone-and-long-enough-for-hmac",
         "ENCRYPTION_KEYS": "ring-key-of-the-tests-alone-0123456789",
         "OFFLINE_PACE": "0",
+        "EMBEDDINGS": "off",
         "HEARTBEAT_SECONDS": "5",
         "LOG_LEVEL": "INFO",
         # Where the scripted providers listen.

@@ -23,7 +23,11 @@ class Passage:
     location: str = ""
     url: str = ""
     time: str = ""
+    # How far in front it was found; 1.0: first by words and by meaning.
     score: float = 0.0
+    # Cosine to the question (0 without embeddings), and the share of its words.
+    similarity: float = 0.0
+    coverage: float = 0.0
 
     def as_citation(self, number: int) -> dict[str, Any]:
         """As events and stored messages hold it; `[number]` in the text points here."""

@@ -1,0 +1,1 @@
+"""A file → its text, with pages and headings. Plain Python: runs in a child process."""
