@@ -105,6 +105,49 @@ class LogLine(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class StageEntered(Event):
+    """The phase of a grounded answer: planning, searching, judging, answering."""
+
+    type = "stage"
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade(Event):
+    """What will be looked up, in this order; `source` is keyword or llm."""
+
+    type = "plan"
+    steps: list[dict[str, Any]]
+    source: str
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(Event):
+    """One step of the plan, and what it found."""
+
+    type = "step"
+    index: int
+    tool: str
+    arguments: dict[str, Any]
+    status: str
+    result: str
+    citations: list[dict[str, Any]]
+    tool_call_id: str
+    error: str | None = None
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsFound(Event):
+    """What the answer that follows may cite; `[n]` in its text points here."""
+
+    type = "citations"
+    citations: list[dict[str, Any]]
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported(Event):
     """Tokens of one LLM call; null: the provider did not say.
 
@@ -132,12 +175,16 @@ class TitleChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequired(Event):
+    """A person has to decide on these calls; until then nobody works on the run."""
+
     type = "approval_required"
     approvals: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResolved(Event):
+    """These calls are decided, or no longer to be decided."""
+
     type = "approval_resolved"
     approvals: list[dict[str, Any]]
 
@@ -159,12 +206,20 @@ class Stopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class Done(Event):
-    """Always the last event of a run."""
+    """Always the last event of a run.
+
+    The last fields belong to a grounded answer; `declined` says why there is none.
+    """
 
     type = "done"
     status: str
     reason: str
     usage: dict[str, int | None] | None = None
+    supported: bool | None = None
+    confidence: str | None = None
+    message_id: str | None = None
+    citations: list[dict[str, Any]] | None = None
+    declined: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +231,7 @@ class Snapshot(Event):
     title: str
     messages: list[dict[str, Any]]
     tool_calls: list[dict[str, Any]]
+    approvals: list[dict[str, Any]]
 
 
 EVENT_TYPES: dict[str, type[Event]] = {

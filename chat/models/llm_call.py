@@ -19,6 +19,7 @@ class LLMCall(models.Model):
         CHAT = "chat"
         TITLE = "title"
         PLANNING = "planning"
+        GATE = "gate", "evidence gate"
 
     class Status(models.TextChoices):
         STARTED = "started"

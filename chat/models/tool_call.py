@@ -33,6 +33,11 @@ class ToolCall(models.Model):
     arguments = models.TextField(help_text="JSON text, as the model wrote it.")
     effect = models.CharField(max_length=16, blank=True)
     extra = models.JSONField(default=dict, blank=True)
+    evidence = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What an answer may cite of the result, facts, and devices changed.",
+    )
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     attempt = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=timezone.now)

@@ -1,0 +1,1 @@
+"""The grounded agent: plan, look up, judge, answer with citations. Plain Python."""

@@ -1,0 +1,26 @@
+"""A model's structured answer: one JSON object, or nothing is taken from it."""
+
+import json
+import re
+from typing import Any
+
+_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
+_THOUGHT = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
+
+
+class NotJson(ValueError):
+    """The answer is no JSON object."""
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Thinking before it and a code fence around it are all that is forgiven."""
+    text = _THOUGHT.sub("", text.strip()).strip()
+    if inner := _FENCE.match(text):
+        text = inner[1]
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NotJson("no JSON") from None
+    if not isinstance(value, dict):
+        raise NotJson("no object")
+    return value

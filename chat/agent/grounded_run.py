@@ -1,0 +1,67 @@
+"""A grounded run: what its graph is lent, from rows, profile and settings."""
+
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from langchain_core.runnables import RunnableConfig
+
+from chat.agent.context import RunContext
+from chat.agent.grounded.graph import build_grounded_graph
+from chat.agent.grounded.state import GroundedContext, GroundedState
+from chat.agent.grounded_record import GroundedRecord
+from chat.agent.prompts import system_prompt
+from chat.agent.tools import offered
+from chat.agent.tools.kit import Kit
+from chat.models import Message, Run
+from copilot_site.lib.orm import in_orm_thread
+
+
+async def answer_grounded(
+    record: GroundedRecord,
+    context: RunContext,
+    kit: Kit,
+    saver: Any,
+    config: RunnableConfig,
+) -> None:
+    """Run the grounded graph to its end, from where the rows end."""
+    state: GroundedState = {
+        "messages": context.messages,
+        "trace": record.trace(),
+        "verdict": {},
+    }
+    await build_grounded_graph(saver).ainvoke(
+        state,
+        config,
+        context=GroundedContext(
+            journal=record,
+            grounded=record,
+            tools=offered(context.profile.tools, kit),
+            system_prompt=system_prompt(context, kit),
+            step_limit=settings.STEP_LIMIT,
+            output_limit=settings.TOOL_OUTPUT_LENGTH,
+            # A plan has no tools that change a lab; see grounded/steps.py.
+            may_change=True,
+            approval="trust",
+            fit=context.fit,
+            masked=context.masked,
+            registry=record.registry,
+            now=timezone.localtime(),
+            is_offline=context.choice.is_offline,
+            planner=context.profile.planner or settings.PLANNER,
+            planning_seconds=settings.PLANNER_SECONDS,
+            cited_before=await in_orm_thread(_cited_before)(record.run),
+        ),
+        durability="async",
+    )
+
+
+def _cited_before(run: Run) -> frozenset[str]:
+    """Ids of passages that the last answer before this round has cited."""
+    last = (
+        run.session.messages.filter(round__lt=run.round, role=Message.Role.ASSISTANT)
+        .order_by("-round", "-sequence")
+        .first()
+    )
+    citations = last.metadata.get("citations", ()) if last else ()
+    return frozenset(citation["id"] for citation in citations)
