@@ -9,6 +9,8 @@ from chat.api import urls as chat_api
 from chat.api.user_events import user_events
 from chat.directory import page_urls as directory_pages
 from chat.directory import urls as directory_api
+from chat.memory import urls as memory_api
+from chat.memory.pages import memory as memory_page
 from copilot_site import openapi, views
 from projects.api import urls as projects_api
 
@@ -34,6 +36,8 @@ urlpatterns = [
     path("v3/access/", include("accounts.urls")),
     path("directory/", include(directory_pages)),
     path("v3/directory/", include(directory_api)),
+    path("settings/memory/", memory_page, name="memory-page"),
+    path("v3/", include(memory_api)),
     path("v3/", include(projects_api)),
     path("v3/projects/<str:project_id>/chat/", include(chat_api)),
     # GNS3 3.1's own path for the same.

@@ -1,0 +1,18 @@
+"""The page on which a person sees and erases what the copilot keeps for them."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import get_script_prefix, reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+@never_cache
+@login_required
+@ensure_csrf_cookie
+def memory(request: HttpRequest) -> HttpResponse:
+    bootstrap = {"root": get_script_prefix(), "urls": {"login": reverse("login")}}
+    return render(request, "settings/memory_page.html", {"bootstrap": bootstrap})
