@@ -67,3 +67,24 @@ class Preference(models.Model):
 
     def __str__(self) -> str:
         return self.language or "as the browser asks"
+
+
+class Look(models.Model):
+    """An operator saw what others said: who, what, when. Nobody edits or deletes it."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    username = models.CharField(max_length=150)
+    page = models.CharField(max_length=100, help_text="Which page of the admin.")
+    object_id = models.CharField(max_length=64, blank=True)
+    owner = models.CharField(
+        max_length=150, blank=True, help_text="Whose conversation it was."
+    )
+    query = models.CharField(
+        max_length=500, blank=True, help_text="What a list was filtered by."
+    )
+    looked_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.username} saw {self.page} {self.object_id}".strip()

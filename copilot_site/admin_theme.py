@@ -51,6 +51,7 @@ UNFOLD: dict[str, Any] = {
                 _item("Messages", "chat", "chat.message"),
                 _item("Tool calls", "build", "chat.toolcall"),
                 _item("Approvals", "rule", "chat.approval"),
+                _item("Feedback", "thumbs_up_down", "chat.feedback"),
             ),
             _group(
                 "Models",
@@ -67,6 +68,7 @@ UNFOLD: dict[str, Any] = {
                 "Site",
                 _item("Users", "person", "auth.user"),
                 _item("Groups", "group", "auth.group"),
+                _item("Looks", "visibility", "accounts.look"),
                 _item("Workers", "memory", "chat.worker"),
             ),
         ]

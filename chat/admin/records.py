@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import RangeDateFilter, RelatedDropdownFilter
 
+from chat.admin.looks import LooksAreLogged
 from chat.models import Approval, LLMCall, Message, Run, ToolCall, Worker
 from chat.runs import stop_run
 from copilot_site.admin_base import ReadOnlyAdmin, ReadOnlyInline
@@ -104,8 +105,10 @@ class RunAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin):
+class MessageAdmin(LooksAreLogged, ReadOnlyAdmin):
     """As a whole behind its own permission, which is the one for content."""
+
+    lists_content = True
 
     list_display = ("place", "role", "beginning", "session", "is_partial", "created_at")
     list_filter = ("role", "is_partial", ("created_at", RangeDateFilter))
@@ -142,7 +145,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ToolCall)
-class ToolCallAdmin(ReadOnlyAdmin):
+class ToolCallAdmin(LooksAreLogged, ReadOnlyAdmin):
     content_fields = ("arguments", "output", "extra", "result", "message")
     list_display = (
         "name",
@@ -182,7 +185,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Approval)
-class ApprovalAdmin(ReadOnlyAdmin):
+class ApprovalAdmin(LooksAreLogged, ReadOnlyAdmin):
     content_fields = ("arguments", "reason")
     list_display = (
         "id",

@@ -11,6 +11,7 @@ from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import RangeDateFilter, RelatedDropdownFilter
 
+from chat.admin.looks import LooksAreLogged
 from chat.deletion import delete_session
 from chat.models import ChatSession, Message, Run
 from chat.runs import stop_session
@@ -67,7 +68,7 @@ def _count(field: str, title: str) -> Callable[[ChatSession], str]:
 
 
 @admin.register(ChatSession)
-class ChatSessionAdmin(ModelAdmin[ChatSession]):
+class ChatSessionAdmin(LooksAreLogged, ModelAdmin[ChatSession]):
     form = SessionForm
     list_display = (
         "name",

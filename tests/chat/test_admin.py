@@ -13,9 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.models import Look
 from chat.models import (
     Approval,
     ChatSession,
+    Feedback,
     LLMCall,
     Message,
     Run,
@@ -35,6 +37,7 @@ MODELS = [
     "message",
     "toolcall",
     "approval",
+    "feedback",
     "llmcall",
     "worker",
 ]
@@ -87,6 +90,7 @@ def conversation(
         status=ToolCall.Status.SUCCEEDED,
     )
     Approval.objects.create(run=run, tool_call=call, reason=TEXT)
+    Feedback.objects.create(message=answered, value="down", comment=TEXT)
     Worker.objects.create(hostname="host", pid=number)
     ledger_row(user, run=run, session=session)
     return session
@@ -229,8 +233,14 @@ def test_content_needs_its_own_permission(alice: User, project: Project) -> None
     session = conversation(alice, project)
     run = session.runs.get()
     rows = [session, run, run.tool_calls.get(), run.approvals.get()]
+    rows.append(Feedback.objects.get())
     client = operator(
-        "view_chatsession", "view_run", "view_toolcall", "view_approval", "view_llmcall"
+        "view_chatsession",
+        "view_run",
+        "view_toolcall",
+        "view_approval",
+        "view_llmcall",
+        "view_feedback",
     )
 
     pages = [client.get(shown(row)) for row in rows]
@@ -254,6 +264,50 @@ def test_content_is_shown_to_who_may_view_messages(
     assert TEXT in session_page
     assert TEXT in call_page
     assert OUTPUT in call_page
+
+
+def test_each_look_at_content_is_recorded(alice: User, project: Project) -> None:
+    session = conversation(alice, project)
+    call = session.runs.get().tool_calls.get()
+    client = operator("view_chatsession", "view_toolcall", "view_message")
+
+    client.get(shown(session))
+    client.get(shown(call))
+    client.get(listed("message"), {"q": "words"})
+    client.get(listed("chatsession"))
+
+    looks = Look.objects.order_by("pk")
+    assert [
+        (look.username, look.page, look.object_id, look.owner, look.query)
+        for look in looks
+    ] == [
+        ("operator", "chatsession", str(session.pk), "alice", ""),
+        ("operator", "toolcall", str(call.pk), "alice", ""),
+        ("operator", "message", "", "", "q=words"),
+    ]
+
+
+def test_a_page_without_content_is_no_look(alice: User, project: Project) -> None:
+    session = conversation(alice, project)
+    client = operator("view_chatsession", "view_toolcall")
+
+    client.get(shown(session))
+    client.get(shown(session.runs.get().tool_calls.get()))
+
+    assert not Look.objects.exists()
+
+
+def test_nobody_deletes_a_look(admin_client: Client, alice: User) -> None:
+    look = Look.objects.create(user=alice, username="alice", page="message")
+
+    admin_client.post(
+        reverse("admin:accounts_look_changelist"),
+        {"action": "delete_selected", "_selected_action": [look.pk], "post": "yes"},
+    )
+    alice.delete()
+
+    look.refresh_from_db()
+    assert (look.user, look.username) == (None, "alice")
 
 
 def test_a_hidden_field_cannot_be_guessed_by_filters(
