@@ -226,6 +226,8 @@ GNS3_URL = env.str("GNS3_URL", default="")
 GNS3_USERNAME = env.str("GNS3_USERNAME", default="admin")
 GNS3_PASSWORD = env.str("GNS3_PASSWORD", default="")
 DEMOLAB_URL = env.str("DEMOLAB_URL", default="")
+# An invented campus to ask about; whoever brings a lab brings their own documents.
+DEMO_CAMPUS = env.bool("DEMO_CAMPUS", default=not GNS3_URL)
 DEMOLAB_USERNAME = env.str("DEMOLAB_USERNAME", default="demolab")
 DEMOLAB_PASSWORD = env.str("DEMOLAB_PASSWORD", default="")
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
@@ -237,6 +239,9 @@ OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=True)
 OFFLINE_PACE = env.float("OFFLINE_PACE", default=0.01)
 
 # --- Assistant profiles ---------------------------------------------------------
+# How grounded answers are planned where the profile does not say: keyword or llm.
+PLANNER = env.str("PLANNER", default="keyword")
+PLANNER_SECONDS = env.float("PLANNER_SECONDS", default=20.0)
 DEFAULT_PROFILE = env.str("DEFAULT_PROFILE", default="lab")
 PROFILES_DIR = env.str("PROFILES_DIR", default="")
 

@@ -118,6 +118,8 @@ class Stack:
             "REDIS_URL": f"unix://{self.redis_path}",
             "LEASE_SECONDS": LEASE_SECONDS,
             "OFFLINE_PACE": "0.02",
+            # Its documents are read at the start: work that few tests need.
+            "DEMO_CAMPUS": "0",
             **{f"{name.upper()}_PASSWORD": word for name, word in PASSWORDS.items()},
         }
         if self.database_url:

@@ -1,4 +1,4 @@
-"""Makes what a first start needs: two logins, the lab's server, the site's model."""
+"""Makes what a first start needs: logins, the lab's server, a model, a campus."""
 
 import os
 import secrets
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
+from chat.demo.loading import load_campus
 from llmconfig.models import LLMConfig
 from projects.models import Role, Server
 
@@ -31,6 +32,8 @@ class Command(BaseCommand):
             _keep(settings.DATA_DIR / "credentials", made)
         _ensure_server()
         _ensure_model()
+        if settings.DEMO_CAMPUS:
+            load_campus()
 
 
 def _ensure_user(name: str, *, is_admin: bool) -> str | None:
