@@ -34,7 +34,7 @@ select sum(a) over w from t window w as (order by a)
 select sum(a) filter (where b) from t order by 1 nulls last
 select cast(a as text), cast(a as decimal(10, 2)), cast(a as varchar(20))
 select a & 1, a | 1, ~a, a << 1, a >> 1 from t where a is distinct from b
-select a -> '$.b', a ->> '$.b', a ->> 'b' from t
+select a -> '$.b[0]', a ->> '$.b', a ->> 'b', a ->> 0 from t
 """
 
 # Nothing here reads files, settings or other sessions, waits, or makes much of little.

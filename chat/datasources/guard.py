@@ -48,10 +48,11 @@ offset
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A query as it will run."""
+    """A query as it will run; `own_names` are those of its WITH."""
 
     sql: str
     tables: tuple[Table, ...]
+    own_names: frozenset[str] = frozenset()
 
 
 def check(sql: str, *, engine: str, catalogue: Catalogue) -> Checked:
@@ -62,7 +63,8 @@ def check(sql: str, *, engine: str, catalogue: Catalogue) -> Checked:
     try:
         tree = _one_query(sql, dialect)
         _check_nodes(tree, grammar)
-        tables = _Names(tree, engine, catalogue).resolve()
+        names = _Names(tree, engine, catalogue)
+        tables = names.resolve()
         written = _write(tree, dialect)
         again = _one_query(written, dialect)
         _check_nodes(again, grammar)
@@ -70,7 +72,7 @@ def check(sql: str, *, engine: str, catalogue: Catalogue) -> Checked:
             raise _refused("it can be read in two ways; write it more plainly")
     except RecursionError:
         raise _refused("it is nested too deeply") from None
-    return Checked(written, tables)
+    return Checked(written, tables, names.own)
 
 
 def _one_query(sql: str, dialect: str) -> exp.Expr:
@@ -165,16 +167,16 @@ class _Names:
         self._tree = tree
         self._has_schemas = engine == POSTGRESQL
         self._catalogue = catalogue
+        self.own = frozenset(self._own_names())
 
     def resolve(self) -> tuple[Table, ...]:
-        own = set(self._own_names())
         found: dict[Table, None] = {}
         for node in list(self._tree.find_all(exp.Table)):
             if not isinstance(node.this, exp.Identifier):
                 raise _refused("only tables can stand after FROM")
             if node.catalog:
                 raise _refused("tables are named by schema and name at most")
-            if not node.db and node.name.lower() in own:
+            if not node.db and node.name.lower() in self.own:
                 continue
             table = self._table(node)
             found[table] = None

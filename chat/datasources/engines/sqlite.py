@@ -52,12 +52,11 @@ class SQLite:
     def read(self, target: Target, query: Checked, cancel: Cancel) -> Collector:
         seconds = target.limits.seconds
         with _opened(target, seconds=seconds, cancel=cancel) as connection:
-            deadline = time.monotonic() + seconds
             connection.set_authorizer(_Watch(query))
             try:
                 return _rows(connection, query, target)
             except sqlite3.Error as error:
-                if cancel.is_set() or time.monotonic() >= deadline:
+                if _code(error) == sqlite3.SQLITE_INTERRUPT:
                     raise QueryTooSlow(too_slow(seconds)) from None
                 raise QueryFailed(f"The database says: {error}.") from None
 
@@ -66,12 +65,18 @@ class SQLite:
         return []
 
 
+def _code(error: sqlite3.Error) -> int:
+    """The module's own errors, such as for two statements, have none."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
 class _Watch:
     """The engine asks before it reads a column or calls a function."""
 
     def __init__(self, query: Checked) -> None:
         self._tables = {table.name.lower() for table in query.tables}
         self._views = {t.name.lower() for t in query.tables if t.is_view}
+        self._own_names = query.own_names
         self._functions = grammar_of(SQLITE).functions | _INNER_FUNCTIONS
 
     def __call__(
@@ -85,14 +90,21 @@ class _Watch:
         match action:
             case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
                 return sqlite3.SQLITE_OK
-            case sqlite3.SQLITE_READ if (first or "").lower() in self._tables:
-                return sqlite3.SQLITE_OK
-            case sqlite3.SQLITE_READ if (inside or "").lower() in self._views:
+            case sqlite3.SQLITE_READ if self._may_read(first, second, inside):
                 return sqlite3.SQLITE_OK
             case sqlite3.SQLITE_FUNCTION if (second or "").lower() in self._functions:
                 return sqlite3.SQLITE_OK
             case _:
                 return sqlite3.SQLITE_DENY
+
+    def _may_read(
+        self, table: str | None, column: str | None, inside: str | None
+    ) -> bool:
+        name = (table or "").lower()
+        if name in self._tables or (inside or "").lower() in self._views:
+            return True
+        # Without a column only rows are counted: of a WITH, or of what a view is from.
+        return not column and (name in self._own_names or bool(self._views))
 
 
 @contextlib.contextmanager
