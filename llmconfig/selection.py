@@ -37,6 +37,11 @@ class ModelChoice:
     def model(self) -> str:
         return "offline" if self.config is None else self.config.model
 
+    def after(self, failed: "ModelChoice", code: str) -> "ModelChoice":
+        """This choice, as what goes on where another has failed."""
+        name = failed.config.name if failed.config else failed.model
+        return replace(self, reason=f"{self.reason}, since “{name}” failed ({code})")
+
     def chain(self) -> "tuple[ModelChoice, ...]":
         """In the order in which they are asked."""
         return (replace(self, rest=()), *self.rest)
@@ -132,8 +137,8 @@ class _Wanted:
         )
 
     def _distance(self, config: LLMConfig) -> int:
-        """How far its mode is from the one that is asked for."""
-        if self.mode not in _MODES or config.mode not in _MODES:
+        """How far its mode is from the one asked for; balanced asks for none."""
+        if self.mode not in (Mode.FAST, Mode.THOROUGH) or config.mode not in _MODES:
             return 0
         return abs(_MODES.index(self.mode) - _MODES.index(config.mode))
 
@@ -148,7 +153,7 @@ class _Wanted:
         words = [f"{owners[row.nearness]} “{config.name}”"]
         if self.operation in config.operations:
             words.append(f"made for {Operation(self.operation).label}")
-        if self.mode == config.mode:
+        if self.mode == config.mode != Mode.BALANCED:
             words.append(f"mode {Mode(config.mode).label}")
         if config.is_default:
             words.append("the default")

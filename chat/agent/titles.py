@@ -6,7 +6,6 @@ import re
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from chat.agent.ledger import end_llm_call, start_llm_call
@@ -14,6 +13,7 @@ from chat.agent.prompts import TITLE
 from chat.agent.translate import Answer, Assembler
 from chat.models import ChatSession, LLMCall, Run
 from copilot_site.lib.orm import in_orm_thread
+from llmconfig.clients import chat_client
 from llmconfig.selection import ModelChoice
 from llmconfig.streaming import ask
 
@@ -24,9 +24,7 @@ _FALLBACK_LENGTH = 28
 _QUESTION_LENGTH = 2_000
 
 
-async def make_title(
-    run: Run, question: str, choice: ModelChoice, model: BaseChatModel
-) -> str | None:
+async def make_title(run: Run, question: str, choice: ModelChoice) -> str | None:
     """The title as stored; None if a person named the session first."""
     call = await in_orm_thread(start_llm_call)(run, choice, LLMCall.Operation.TITLE)
     assembler = Assembler()
@@ -36,7 +34,7 @@ async def make_title(
             SystemMessage(TITLE),
             HumanMessage(question[:_QUESTION_LENGTH]),
         ]
-        async for delta in ask(model, prompt):
+        async for delta in ask(chat_client(choice), prompt):
             for _ in assembler.feed(delta):
                 pass
         status, code = LLMCall.Status.SUCCEEDED, ""

@@ -139,6 +139,7 @@ RUNS = Part(
             "saved_seq",
             "profile",
             "profile_version",
+            *("agent", "options"),
             "temperature",
             "max_tokens",
             *COUNTERS,
@@ -148,7 +149,7 @@ RUNS = Part(
     ),
     {"session": "session__thread_id"},
     frozenset({"worker_id", "llm_config_id", "request_key", "secrets"}),
-    frozenset({"profile_version"}),
+    frozenset({"profile_version", "agent", "options"}),
 )
 MESSAGES = Part(
     "messages.jsonl",
@@ -165,10 +166,11 @@ TOOL_CALLS = Part(
     ToolCall,
     (
         *("id", "run_id", "message_id", "result_id", "call_id", "position", "name"),
-        *("arguments", "effect", "extra", "status", "attempt"),
+        *("arguments", "effect", "extra", "evidence", "status", "attempt"),
         *("created_at", "started_at", "finished_at", "elapsed_ms"),
     ),
     {"session": "run__session__thread_id"},
+    newer=frozenset({"evidence"}),
 )
 APPROVALS = Part(
     "approvals.jsonl",
@@ -185,7 +187,7 @@ LLM_CALLS = Part(
     LLMCall,
     (
         *("run_id", "username", "provider", "model", "operation", "status", "attempt"),
-        *("finish_reason", "error_code", *TOKENS, "total_tokens"),
+        *("finish_reason", "error_code", "reason", *TOKENS, "total_tokens"),
         *("input_price", "output_price", "cost"),
         *("started_at", "first_token_at", "finished_at"),
     ),

@@ -20,6 +20,9 @@ class LLMCall(models.Model):
         TITLE = "title"
         PLANNING = "planning"
         GATE = "gate", "evidence gate"
+        ANALYSIS = "analysis", "data analysis"
+        WEB_SEARCH = "web_search"
+        EMBEDDING = "embedding"
 
     class Status(models.TextChoices):
         STARTED = "started"
@@ -53,6 +56,9 @@ class LLMCall(models.Model):
     attempt = models.PositiveIntegerField(default=1)
     finish_reason = models.CharField(max_length=64, blank=True)
     error_code = models.CharField(max_length=64, blank=True)
+    reason = models.CharField(
+        max_length=300, blank=True, help_text="Why this model was chosen."
+    )
     input_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     output_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     total_tokens = models.PositiveBigIntegerField(null=True, blank=True)

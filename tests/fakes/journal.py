@@ -1,8 +1,9 @@
 """A journal that remembers what the graph reported, without rows or events."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chat.agent.state import ToolResult
+from chat.agent.state import Asked, Consent, ToolResult
 from chat.agent.translate import Answer, CallRequest
 from llmconfig.window import Window
 
@@ -15,6 +16,9 @@ class MemoryJournal:
         self.results: dict[str, ToolResult] = {}
         self.texts: list[str] = []
         self.windows: list[Window] = []
+        self.known: dict[str, Consent] = {}
+        self.asked: list[Asked] = []
+        self.expired: dict[str, str] = {}
         self._raw: dict[str, str] = {}
         self._number = 0
 
@@ -55,8 +59,25 @@ class MemoryJournal:
     def window(self, window: Window) -> None:
         self.windows.append(window)
 
+    def consents(self) -> Mapping[str, Consent]:
+        return self.known
+
+    async def wait_for_approval(
+        self, asked: Sequence[Asked], expired: Mapping[str, str]
+    ) -> None:
+        self.asked += asked
+        self.expired |= expired
+
     def raw_arguments(self, call_id: str) -> str:
         return self._raw[call_id]
 
     def status(self, status: str, text: str) -> None:
         self.reports.append(("status", status))
+
+    # --- As `llmconfig.fallback.Reports` ------------------------------------------
+
+    async def fell_back(self, place: int, code: str, text: str) -> None:
+        self.reports.append(("fell_back", (place, code)))
+
+    async def cannot_call(self, place: int, text: str, *, is_new: bool) -> None:
+        self.reports.append(("cannot_call", (place, is_new)))

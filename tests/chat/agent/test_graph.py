@@ -11,7 +11,10 @@ from chat.agent.nodes import StepLimitReached
 from chat.agent.state import Context, ToolResult, current_kit, current_model
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.kit import Kit
+from llmconfig.chain import Candidate, Chain
 from llmconfig.errors import ModelStreamCut
+from llmconfig.fallback import FallbackModel
+from llmconfig.window import unlimited
 from tests.fakes.journal import MemoryJournal
 from tests.fakes.models import ScriptedModel, call, piece, text
 
@@ -50,7 +53,9 @@ async def run_graph(
         return "You are a copilot."
 
     journal = journal or MemoryJournal()
-    model_token, kit_token = current_model.set(model), current_kit.set(Kit(lab=LAB))
+    candidate = Candidate("Scripted", lambda: model, fields.pop("fit", unlimited))
+    run_model = FallbackModel(Chain([candidate]), journal)
+    model_token, kit_token = current_model.set(run_model), current_kit.set(Kit(lab=LAB))
     try:
         state = await build_graph().ainvoke(
             {"messages": messages or [HumanMessage("Why?")], "steps": 0},
@@ -61,6 +66,8 @@ async def run_graph(
                 step_limit=step_limit,
                 output_limit=fields.pop("output_limit", 1000),
                 may_change=fields.pop("may_change", True),
+                # Most are about calls that run; those of the gate say otherwise.
+                approval=fields.pop("approval", "trust"),
                 **fields,
             ),
         )
