@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from copilot_site.admin_theme import UNFOLD as UNFOLD
 from copilot_site.lib.log_settings import logging_of
 from copilot_site.lib.redis_urls import for_celery, with_database
-from copilot_site.lib.secret_files import read_or_make
+from copilot_site.lib.secret_files import read_or_make, secret_of
+from copilot_site.lib.secret_values import remember
 from copilot_site.rest import REST_FRAMEWORK as REST_FRAMEWORK
 from copilot_site.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 
@@ -255,6 +257,25 @@ COLLECTION_DOCUMENTS = env.int("COLLECTION_DOCUMENTS", default=2000)
 SESSION_DOCUMENTS = env.int("SESSION_DOCUMENTS", default=20)
 INGESTS_AT_ONCE = env.int("INGESTS_AT_ONCE", default=2)
 EMBEDDINGS = env.str("EMBEDDINGS", default="local")  # or endpoint, or off
+
+# --- Web search -------------------------------------------------------------------
+# Off without a key; "" switches it off with one.
+WEB_SEARCH_PROVIDER = env.str("WEB_SEARCH_PROVIDER", default="tavily")
+if WEB_SEARCH_PROVIDER not in ("", "tavily"):
+    raise ImproperlyConfigured("WEB_SEARCH_PROVIDER is tavily, or empty.")
+TAVILY_URL = env.str("TAVILY_URL", default="https://api.tavily.com")
+TAVILY_API_KEY = remember(
+    secret_of(
+        env.str("TAVILY_API_KEY", default=""),
+        env.str("TAVILY_API_KEY_FILE", default=""),
+    )
+)
+# Domains with their subdomains; no allowed ones: all but the denied.
+WEB_SEARCH_ALLOW: list[str] = env.list("WEB_SEARCH_ALLOW", default=[])
+WEB_SEARCH_DENY: list[str] = env.list("WEB_SEARCH_DENY", default=[])
+WEB_SEARCH_SECONDS = env.float("WEB_SEARCH_SECONDS", default=20.0)
+WEB_SEARCH_RESULTS = env.int("WEB_SEARCH_RESULTS", default=10)
+WEB_SEARCH_LENGTH = env.int("WEB_SEARCH_LENGTH", default=3000)
 
 PROJECT_RETENTION_DAYS = env.float("PROJECT_RETENTION_DAYS", default=7.0)
 

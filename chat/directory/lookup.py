@@ -41,10 +41,24 @@ class Found:
 
 
 class Records:
-    """The port `Directory` over the records that a person may read."""
+    """The port `Directory`: what a person may read in a run's project, if it has one.
 
-    def __init__(self, readable: RecordQuerySet) -> None:
-        self._readable = readable
+    Asked anew at each look-up: somebody may have left the project meanwhile.
+    """
+
+    def __init__(self, user: User, project: Project | None) -> None:
+        self._user, self._project = user, project
+
+    @property
+    def readable(self) -> RecordQuerySet:
+        """Reads the database."""
+        project = self._project
+        if project is None:
+            return of_person(self._user)
+        # Where GNS3 decides, the run itself was let in by its word.
+        if project.server.asks_gns3 or project.role_of(self._user) is not None:
+            return Record.objects.of_site_and(project)
+        return Record.objects.filter(project=None)
 
     async def lookup(
         self,
@@ -72,7 +86,7 @@ class Records:
     ) -> Evidence:
         kind = kind_named(slug)
         found = find(
-            self._readable, kind, text=text, fields=fields, weekday=weekday, time=time
+            self.readable, kind, text=text, fields=fields, weekday=weekday, time=time
         )
         shown = found.records[: min(max(limit, 1), _MOST_SHOWN)]
         value: dict[str, Any] = {
@@ -102,7 +116,7 @@ class Records:
 
 def of_person(user: User | AnonymousUser) -> RecordQuerySet:
     """By our own roles."""
-    return Record.objects.all().readable_by(user)
+    return Record.objects.readable_by(user)
 
 
 def records_for(identity: Identity) -> RecordQuerySet:
@@ -110,18 +124,6 @@ def records_for(identity: Identity) -> RecordQuerySet:
     if identity.gns3 is not None:
         return Record.objects.filter(project=None)
     return of_person(identity.user)
-
-
-def directory_for(user: User, project: Project | None) -> Records | None:
-    """Reads the database; None where there is nothing to look up."""
-    records = Record.objects.all()
-    if project is None:
-        readable = of_person(user)
-    elif project.server.asks_gns3 or project.role_of(user) is not None:
-        readable = records.of_site_and(project)
-    else:
-        readable = records.filter(project=None)
-    return Records(readable) if readable.exists() else None
 
 
 def kind_named(slug: str) -> RecordKind:

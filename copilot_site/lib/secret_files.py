@@ -24,3 +24,8 @@ def read_or_make(path: Path) -> str:
     finally:
         draft.unlink()
     return key
+
+
+def secret_of(value: str, file: str) -> str:
+    """The value itself, or what stands in the file that the environment names."""
+    return value or (Path(file).read_text().strip() if file else "")

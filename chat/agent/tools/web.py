@@ -21,9 +21,7 @@ async def _search(arguments: SearchWeb, kit: Kit) -> Evidence:
     assert kit.web is not None
     settings = kit.settings.get("search_web", {})
     passages = await kit.web.search(
-        arguments.query,
-        limit=settings.get("results", _LIMIT),
-        depth=settings.get("depth", "basic"),
+        arguments.query, limit=settings.get("results", _LIMIT), options=settings
     )
     pages = [
         {"cite": one.id, "title": one.title, "url": one.url, "text": one.text}

@@ -1,0 +1,1 @@
+"""Web search by a provider that the operator chooses; off without one."""
