@@ -42,6 +42,7 @@ class MeShape(serializers.Serializer[Any]):
     display_name = serializers.CharField()
     is_staff = serializers.BooleanField()
     llm = ModelShape(allow_null=True)
+    web_search = serializers.BooleanField(help_text="Whether the web can be searched.")
 
 
 class VersionShape(serializers.Serializer[Any]):

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from django.views.i18n import JavaScriptCatalog
 
 from chat.health import checks
+from chat.websearch.search import web_search
 from copilot_site.api import api_view
 from copilot_site.authentication import Identity
 from copilot_site.lib.orm import in_orm_thread
@@ -41,6 +42,7 @@ def _me(identity: Identity) -> dict[str, Any]:
         "display_name": user.get_full_name() or user.get_username(),
         "is_staff": user.is_staff,
         "llm": llm,
+        "web_search": web_search() is not None,
     }
 
 

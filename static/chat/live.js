@@ -10,6 +10,7 @@ function words(round) {
   if (round.statusText) return round.statusText;
   if (round.status === "waiting_approval") return "Waiting for a decision";
   if (round.status === "stopping") return "Stopping";
+  if (round.progressText) return round.progressText;
   const running = round.items.filter((item) => item.kind === "tool" && ["ready", "running"].includes(item.phase));
   if (running.length) {
     const [, label] = toolLabel(running[0].name);

@@ -2,7 +2,7 @@
 // and leaves unchanged parts identical, so the renderer can skip them.
 //
 // view:  {rounds: [round], title, cursor}
-// round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, evidenceAt}
+// round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, progressText, evidenceAt}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
 //        | {kind: "approval", id, isOpen, text}
 
@@ -15,7 +15,7 @@ export const activeRound = (view) => view.rounds.find((round) => isActive(round)
 function newRound(number, values = {}) {
   return {
     round: number, runId: null, attempt: 0, seq: 0, status: "running", ask: null, items: [], usage: null,
-    model: null, isOffline: false, lab: null, error: null, stopped: null, statusText: "", evidenceAt: null, ...values,
+    model: null, isOffline: false, lab: null, error: null, stopped: null, statusText: "", progressText: "", evidenceAt: null, ...values,
   };
 }
 
@@ -103,7 +103,7 @@ function closed(round, status) {
     if (item.kind === "approval" && item.isOpen) return { ...item, isOpen: false };
     return item;
   });
-  return { ...round, items, status, statusText: "" };
+  return { ...round, items, status, statusText: "", progressText: "" };
 }
 
 const changes = {
@@ -113,7 +113,8 @@ const changes = {
     return { ...round, items, status: "running", statusText: round.attempt > 1 ? "Starting again where the server stopped" : "" };
   },
   message: (round, event) => storedMessage(round, event.message),
-  content: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, text: item.text + event.content })),
+  // What a tool said of its work holds until the answer begins.
+  content: (round, event) => withItem({ ...round, progressText: "" }, event.message_id, () => newText(event.message_id), (item) => ({ ...item, text: item.text + event.content })),
   reasoning: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, reasoning: item.reasoning + event.content })),
   tool_call(round, event) {
     const call = event.tool_call;
@@ -133,7 +134,7 @@ const changes = {
     ...item, name: event.tool_name || item.name, phase: "done", isComplete: true, isError: event.status === "error",
     output: event.tool_output ?? "", elapsedMs: event.elapsed_ms ?? null, endedAt: event.timestamp,
   })),
-  status: (round, event) => ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
+  status: (round, event) => event.status === "progress" ? { ...round, progressText: event.text ?? "" } : ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
   usage: (round, event) => ({ ...round, usage: addUsage(round.usage, event), model: event.operation === "title" ? round.model : (event.model ?? round.model) }),
   approval_required: (round, event) => ({
     ...(event.approvals ?? []).reduce((next, approval) => withItem(next, approval.id, () => ({ kind: "approval", id: approval.id, text: approval.tool_name ?? "" }), (item) => ({ ...item, isOpen: true })), round),
