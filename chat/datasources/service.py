@@ -1,7 +1,5 @@
 """What the agent may read: the port `DataSources` over the sources of a person."""
 
-import asyncio
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,11 +16,8 @@ from chat.datasources.models import DataSource
 from chat.datasources.tables import Catalogue, Notes, as_json
 from chat.datasources.targets import catalogue_of, engine_of, target_of
 from chat.datasources.threads import Cancel, in_query_thread
-from copilot_site.lib.orm import in_orm_thread
 
 _INSPECT_SECONDS = 10.0
-# A prompt holds at most this much of all schemas together.
-_PROMPT_LENGTH = 12_000
 
 
 class Sources:
@@ -48,6 +43,13 @@ class Sources:
         return await in_query_thread(
             lambda cancel: describe(row), seconds=_INSPECT_SECONDS
         )
+
+    async def schema(self, source: str) -> str:
+        """The same as text, or why it is not known; no row of a table is in it."""
+        try:
+            return as_text(await self.describe(source))
+        except DataSourceError as error:
+            return str(error)
 
     async def query(self, source: str, sql: str) -> Evidence:
         """The rows of one SELECT. Raises DataSourceError."""
@@ -117,38 +119,17 @@ def described(source: DataSource, catalogue: Catalogue) -> dict[str, Any]:
     }
 
 
-async def schema_text(user: User, names: Sequence[str] | None) -> str:
-    """For a prompt: all schemas as text, fenced; no row of any table is in it."""
-    sources = await in_orm_thread(usable)(user, names)
-    parts = await asyncio.gather(*(_part(source) for source in sources))
-    if not parts:
-        return "none is set up."
-    text, left = "", _PROMPT_LENGTH
-    for part in parts:
-        text += part if len(part) <= left else f"{part[:left]}\n… (use describe_data)"
-        left = max(0, _PROMPT_LENGTH - len(text))
-    # Names and notes are not ours: a fence that none of them can close.
-    fence = f"schema-{secrets.token_hex(4)}"
-    return f"\n<{fence}>\n{text.strip()}\n</{fence}>"
-
-
-async def _part(source: DataSource) -> str:
-    try:
-        found = await in_query_thread(
-            lambda cancel: describe(source), seconds=_INSPECT_SECONDS
-        )
-    except DataSourceError as error:
-        return f"\n{source.slug}: {error}\n"
+def as_text(source: dict[str, Any]) -> str:
+    """A description in few words, for prompts; whoever shows it has to fence it."""
     lines = [
-        f"{found['source']} ({found['engine']}): {found['title']}. "
-        f"{_flat(found['description'])}",
-        *([found["notes"]] if found["notes"] else []),
+        f"{source['title']} ({source['engine']}). {_flat(source['description'])}",
+        *([source["notes"]] if source["notes"] else []),
     ]
-    for table in found["tables"]:
+    for table in source["tables"]:
         columns = ", ".join(_column(column) for column in table["columns"])
         note = f"  -- {_flat(table['notes'])}" if table.get("notes") else ""
         lines.append(f"- {_flat(table['table'])}({columns}){note}")
-    return "\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _column(column: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
+from chat.datasources.example import ensure_example
 from chat.demo.loading import load_campus
 from llmconfig.models import LLMConfig
 from projects.models import Role, Server
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         _ensure_model()
         if settings.DEMO_CAMPUS:
             load_campus()
+            ensure_example()
 
 
 def _ensure_user(name: str, *, is_admin: bool) -> str | None:
