@@ -5,8 +5,10 @@ import uuid
 from django.contrib.auth.models import User
 
 from chat.models import ChatSession, Message, Run
+from copilot_site.identity import Identity
 from copilot_site.lib.errors import NotFound, UserFacingError
-from projects.models import Project
+from projects.access import NotAllowed, role_in
+from projects.models import Project, Role
 
 
 class SessionIdMalformed(UserFacingError):
@@ -33,16 +35,55 @@ def session_for(user: User, project: Project, session_id: str) -> ChatSession:
     return session
 
 
+def conversation_for(
+    identity: Identity, conversation_id: str, role: Role = Role.VIEWER
+) -> ChatSession:
+    """The person's own, in no project or in one that they may still enter.
+
+    Raises NotFound, NotAllowed.
+    """
+    rows = ChatSession.objects.owned_by(identity.user).filter(
+        thread_id=checked_session_id(conversation_id)
+    )
+    session = rows.select_related("user", "project__server").first()
+    if session is None:
+        raise NotFound("There is no such conversation.")
+    if session.project is not None:
+        own = role_in(identity, session.project)
+        if own is None:
+            raise NotFound("There is no such conversation.")
+        if not own.includes(role):
+            raise NotAllowed(f"This needs the role {role.label.lower()}.")
+    return session
+
+
 def run_for(user: User, project: Project, run_id: str) -> Run:
     """Raises NotFound likewise."""
+    run = run_in(project, run_id)
+    if run.session.user_id != user.pk:
+        raise NotFound("There is no such run.")
+    return run
+
+
+def run_in(project: Project, run_id: str) -> Run:
+    """Anybody's run in this project. Raises NotFound."""
     try:
         key = uuid.UUID(run_id)
     except ValueError:
         raise NotFound("There is no such run.") from None
-    rows = Run.objects.owned_by(user).filter(session__project=project, pk=key)
+    rows = Run.objects.filter(session__project=project, pk=key)
     run = rows.select_related("session").first()
     if run is None:
         raise NotFound("There is no such run.")
+    return run
+
+
+def run_of_approval(session: ChatSession, approval_id: str) -> Run:
+    """Raises NotFound for an approval of another session."""
+    rows = session.runs.filter(approvals=approval_id).select_related("session")
+    run = rows.first()
+    if run is None:
+        raise NotFound("There is no such approval.")
     return run
 
 

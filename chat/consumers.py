@@ -8,7 +8,9 @@ from urllib.parse import parse_qs
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from chat.access import session_for
+from chat.access import run_of_approval, session_for
+from chat.approvals import decide
+from chat.decision_form import DecisionSerializer, as_decision
 from chat.events.address import Cursor, RunAddress, user_group
 from chat.events.reader import Heartbeat, follow
 from chat.models import ChatSession, Run
@@ -129,8 +131,26 @@ class SessionConsumer(IdentifiedConsumer):
             case "stop":
                 await self._authorise(Role.MEMBER)
                 await in_orm_thread(stop_session)(self.session)
+            case "approve" | "reject":
+                await self._decide(self.identity, frame)
             case _:
                 await super().command(frame)
+
+    async def _decide(self, identity: Identity, frame: dict[str, Any]) -> None:
+        form = DecisionSerializer(data={**frame, "decision": frame["type"]})
+        if not form.is_valid():
+            text = "A decision has an approval_id, and may have arguments or a reason."
+            await self.send_error("bad_frame", text)
+            return
+        project = await self._authorise(Role.ENGINEER)
+        decision = as_decision(form.validated_data)
+        run = await in_orm_thread(run_of_approval)(self.session, decision.approval_id)
+        await in_orm_thread(decide)(
+            run=run,
+            user=identity.user,
+            decisions=[decision],
+            secrets=await in_waiting_thread(secrets_for)(identity, project),
+        )
 
     async def _message(self, identity: Identity, frame: dict[str, Any]) -> None:
         text, strategy = frame.get("message"), frame.get("multitask_strategy", "reject")

@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 from chat.events.address import RunAddress
 from chat.events.log import continue_log
 from chat.events.snapshot import done_of
-from chat.events.vocabulary import Event, Failed, Stopped
+from chat.events.vocabulary import ApprovalResolved, Event, Failed, Stopped
 from chat.ledger import totals_of
-from chat.models import ChatSession, LLMCall, Message, Run, ToolCall
+from chat.models import Approval, ChatSession, LLMCall, Message, Run, ToolCall
 from chat.models.run import Status
 from chat.news import announce_end
 from chat.queue import publish
@@ -39,14 +39,17 @@ def end_run(
     the last of all, so that followers know where the log should end.
     """
     closing: list[Event] = []
-    if new == Status.FAILED:
-        closing.append(Failed(error, error_code))
-    elif new == Status.STOPPED:
-        closing.append(Stopped(reason))
     with transaction.atomic():
         rows = ChatSession.objects.select_for_update().filter(pk=run.session_id)
         if rows.first() is None:
             return None
+        void = _undecided(run, reason) if Status.WAITING_APPROVAL in old else []
+        if void:
+            closing.append(ApprovalResolved([row.as_json() for row in void]))
+        if new == Status.FAILED:
+            closing.append(Failed(error, error_code))
+        elif new == Status.STOPPED:
+            closing.append(Stopped(reason))
         ended = run.finish(
             old,
             new,
@@ -58,6 +61,7 @@ def end_run(
         )
         if not ended:
             return None
+        Approval.objects.bulk_update(void, ["status", "decided_at"])
         _close_open_work(run)
         if new == Status.FAILED:
             _store_error(run, error, error_code)
@@ -74,20 +78,39 @@ def end_unowned_run(
     run: Run, old: Sequence[Status], new: Status = Status.STOPPED, **why: str
 ) -> bool:
     """End a run that no worker executes; its closing events are written here."""
+    # A decision may have been told since the row was read.
+    run.refresh_from_db(fields=["attempt", "saved_seq"])
     closing = end_run(run, old, new, last_seq=run.saved_seq, **why)
     if closing is None:
         return False
+    say_for(run, closing, is_over=True)
+    return True
+
+
+def say_for(run: Run, events: Sequence[Event], *, is_over: bool = False) -> None:
+    """Events of a run that no worker executes; its row's number has them already."""
     try:
         async_to_sync(continue_log)(
             RunAddress.of(run),
             run.attempt,
-            closing,
-            floor=run.saved_seq - len(closing),
-            is_over=True,
+            events,
+            floor=run.saved_seq - len(events),
+            is_over=is_over,
         )
     except (RedisError, OSError):
-        logger.warning("Event log out of reach; run %s ended in its row", run.pk)
-    return True
+        # Followers are served from the rows.
+        logger.warning("Event log out of reach; run %s is told by its row", run.pk)
+
+
+def _undecided(run: Run, reason: str) -> list[Approval]:
+    """Waiting decisions that nobody needs to make any more."""
+    rows = run.approvals.filter(status=Approval.Status.WAITING)
+    void = list(rows.select_related("tool_call", "decided_by"))
+    is_late = reason == "approval_expired"
+    for row in void:
+        row.status = Approval.Status.EXPIRED if is_late else Approval.Status.CANCELLED
+        row.decided_at = timezone.now()
+    return void
 
 
 def _next_in_line(session: ChatSession) -> Run | None:

@@ -22,6 +22,14 @@ def announce_end(run: Run) -> None:
     tell_user(run.session.user_id, {**news, "reason": run.reason})
 
 
+def announce_waiting(run: Run) -> None:
+    tell_user(run.session.user_id, _news("approval_waiting", run))
+
+
+def announce_resolved(run: Run) -> None:
+    tell_user(run.session.user_id, _news("approval_resolved", run))
+
+
 def tell_user(user_id: int, event: dict[str, Any]) -> None:
     layer = get_channel_layer()
     try:

@@ -2,6 +2,8 @@
 
 import hashlib
 import logging
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +13,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from chat.approvals import GivenWay, give_way
+from chat.documents.attachments import link
 from chat.models import ChatSession, Message, Run
 from chat.models.run import ACTIVE, Status
 from chat.news import announce_start
@@ -18,7 +22,7 @@ from chat.profiles.active import profile_of_session
 from chat.queue import publish
 from chat.stopping import stop_run as stop_run
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
-from llmconfig.selection import choose_config
+from llmconfig.selection import choose
 from projects.models import Project
 
 logger = logging.getLogger(__name__)
@@ -75,9 +79,12 @@ def start_run(
     multitask_strategy: MultitaskStrategy = "reject",
     request_key: str | None = None,
     secrets: str = "",
+    options: dict[str, Any] | None = None,
+    document_ids: Sequence[uuid.UUID] | None = None,
 ) -> StartedRun:
     """Store the message and its run, then tell the workers.
 
+    A run that waits for approvals gives way: the message is its answer.
     Raises RunActive, NotFound (somebody else's session), ProjectNotOpened,
     ProfileUnknown, LLMNotConfigured, MessageEmpty, MessageTooLong.
     """
@@ -86,7 +93,6 @@ def start_run(
         raise ProjectNotOpened(
             f"The project “{project.name}” is closed. Open it to chat."
         )
-    config = choose_config(user=user).config
     key = _scoped_key(user, project, request_key)
     if key and (earlier := _earlier(key)):
         return StartedRun(earlier, is_published=True, is_repeated=True)
@@ -94,23 +100,29 @@ def start_run(
         with transaction.atomic():
             session = _session(user, project, session_id)
             chosen = profile_of_session(profile, session.last_profile(), user=user)
+            choice = choose(user=user, **chosen.model_for("chat"))
+            given_way = give_way(session, user=user, text=message)
             run = _create_run(
                 session,
-                strategy=multitask_strategy,
+                strategy=_strategy(multitask_strategy, given_way),
                 request_key=key,
-                llm_config=config,
+                llm_config=choice.config,
                 profile=chosen.name,
                 profile_version=chosen.version,
+                agent=chosen.agent,
+                options=options or {},
                 temperature=temperature,
                 max_tokens=max_tokens,
                 secrets=secrets,
             )
-            _create_message(run, message)
+            link(_create_message(run, message), document_ids)
     except IntegrityError:
         # Two at once: the same request repeated, or two messages in one session.
         if key and (earlier := _earlier(key)):
             return StartedRun(earlier, is_published=True, is_repeated=True)
         raise RunActive(None) from None
+    if given_way is not None:
+        given_way.tell()
     is_published = True
     if run.status == Status.QUEUED:
         is_published = publish(run)
@@ -120,6 +132,13 @@ def start_run(
             stop_run(active, reason="interrupted")
     announce_start(run)
     return StartedRun(run, is_published)
+
+
+def _strategy(
+    wanted: MultitaskStrategy, given_way: GivenWay | None
+) -> MultitaskStrategy:
+    """A run that waited in line goes first; the message that freed it is kept."""
+    return "enqueue" if given_way and wanted == "reject" else wanted
 
 
 def stop_session(session: ChatSession, *, reason: str = "user") -> bool:

@@ -1,4 +1,7 @@
-"""The lab agent as a picture: model → gate → tools, side by side → model."""
+"""The lab agent as a picture: model → gate → tools, side by side → model.
+
+At the gate a run ends here and waits in its rows, where a person has to decide.
+"""
 
 from typing import Any
 
@@ -26,6 +29,6 @@ def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
         START, enter, {"model": "model", "gate": "gate", "end": END}
     )
     graph.add_conditional_edges("model", after_model, {"gate": "gate", "end": END})
-    graph.add_conditional_edges("gate", after_gate, ["tool", "model"])
+    graph.add_conditional_edges("gate", after_gate, ["tool", "model", END])
     graph.add_edge("tool", "model")
     return graph.compile(checkpointer=checkpointer)

@@ -2,19 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     SystemMessage,
     ToolMessage,
 )
+from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from chat.agent.consent import check_allowed, consider
 from chat.agent.state import (
     Context,
     State,
@@ -22,6 +23,7 @@ from chat.agent.state import (
     current_kit,
     current_model,
 )
+from chat.agent.tool_results import result_of
 from chat.agent.tools.base import Effect, Tool, ToolFailed, as_json
 from chat.agent.translate import (
     Assembler,
@@ -32,8 +34,7 @@ from chat.agent.translate import (
 )
 from copilot_site.lib.errors import UserFacingError
 from copilot_site.lib.secret_values import mask
-from llmconfig.deltas import Delta
-from llmconfig.errors import ModelOverflow, ModelStreamCut, as_model_error
+from llmconfig.errors import ModelStreamCut, as_model_error
 from llmconfig.streaming import ask
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class ToolInput(TypedDict):
 
     call: dict[str, str]
     after: list[str]
+    refusal: str
 
 
 class StepLimitReached(UserFacingError):
@@ -67,12 +69,12 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     assembler = Assembler(taken=call_ids(state["messages"]))
     try:
         messages = prompt + state["messages"]
-        async for delta in _ask(model, messages, tools, context):
+        async for delta in ask(model, messages, tools, on_status=journal.status):
             for piece in assembler.feed(delta):
                 match piece:
                     case TextPiece(text):
                         journal.text(message_id, text)
-                    case ReasoningPiece(text):
+                    case ReasoningPiece(text) if context.shows_reasoning:
                         journal.reasoning(message_id, text)
                     case CallPiece(call):
                         journal.call_written(message_id, call, is_complete=False)
@@ -99,38 +101,12 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
-async def _ask(
-    model: BaseChatModel,
-    messages: list[AnyMessage],
-    tools: list[dict[str, Any]],
-    context: Context,
-) -> AsyncGenerator[Delta, None]:
-    """With what fits; where the provider finds it too long, once with half of that."""
-    journal = context.journal
-    for share in (1.0, 0.5):
-        window = context.fit(messages, tools, share)
-        if window.overflow:
-            raise ModelOverflow
-        journal.window(window)
-        has_said = False
-        try:
-            async for delta in ask(
-                model, window.messages, tools, on_status=journal.status
-            ):
-                has_said = True
-                yield delta
-            return
-        except ModelOverflow:
-            if has_said or share < 1.0 or not window.limit:
-                raise
-            journal.status(
-                "shortening", "The conversation is too long; older parts are left out."
-            )
-
-
 async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Decides on the calls of a step before any of them runs; all pass."""
-    return {}
+    """Nothing of a step runs, reads neither, before a person has decided on all."""
+    context = runtime.context
+    requests = [_request(call, context) for call in open_calls(state["messages"])]
+    step = await consider(requests, state["messages"], context)
+    return {"is_waiting": step.is_waiting, "refusals": step.refusals}
 
 
 async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -143,7 +119,7 @@ async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any
     try:
         result = await context.journal.tool_started(call)
         if result is None:
-            result = await _execute(call, context)
+            result = await execute_call(call, context, state["refusal"])
             await context.journal.tool_finished(call, result)
     finally:
         _turn(context, call.id).set()
@@ -156,16 +132,21 @@ async def run_tool(state: ToolInput, runtime: Runtime[Context]) -> dict[str, Any
     return {"messages": [message]}
 
 
-async def _execute(call: CallRequest, context: Context) -> ToolResult:
+async def execute_call(
+    call: CallRequest, context: Context, refusal: str = ""
+) -> ToolResult:
+    """What it comes to; an error is a result."""
     tool = context.tools.get(call.name)
     try:
+        if refusal:
+            raise ToolFailed(refusal)
         if tool is None:
             raise ToolFailed(
                 f"There is no tool “{call.name}”. Tools: {', '.join(context.tools)}."
             )
         arguments = call.parsed()
-        if arguments is not None and not context.may_change:
-            _check_is_read(tool, arguments)
+        if arguments is not None:
+            check_allowed(tool, arguments, context)
         if arguments is None:
             raise ToolFailed(
                 "The arguments are not a JSON object, so nothing was run. "
@@ -182,15 +163,7 @@ async def _execute(call: CallRequest, context: Context) -> ToolResult:
         logger.exception("Tool %s failed", call.name)
         text = "The tool failed unexpectedly. The operator finds it in the log."
         return ToolResult(as_json({"error": text}), is_error=True)
-    return ToolResult(tool.render(value, context.output_limit), is_error=False)
-
-
-def _check_is_read(tool: Tool[Any], arguments: dict[str, Any]) -> None:
-    if tool.effect(arguments) != Effect.READ:
-        raise ToolFailed(
-            "Nothing was changed: the person who asks has no right to change this lab. "
-            "Someone with the role engineer in this project can."
-        )
+    return result_of(tool, value, context.registry, context.output_limit)
 
 
 def enter(state: State) -> Literal["model", "gate", "end"]:
@@ -207,6 +180,9 @@ def after_model(state: State) -> Literal["gate", "end"]:
 
 def after_gate(state: State, runtime: Runtime[Context]) -> list[Send] | str:
     """One Send a call, so that each is recorded and recovered for itself."""
+    if state.get("is_waiting"):
+        return END
+    refusals = state.get("refusals", {})
     sends: list[Send] = []
     changes: list[str] = []
     for call in open_calls(state["messages"]):
@@ -219,6 +195,7 @@ def after_gate(state: State, runtime: Runtime[Context]) -> list[Send] | str:
                 "arguments": request.arguments,
             },
             "after": list(changes) if changes_lab else [],
+            "refusal": refusals.get(request.id, ""),
         }
         if changes_lab:
             changes.append(request.id)

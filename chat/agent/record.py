@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +11,10 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from chat.agent.asking import wait_for_approval
+from chat.agent.citations import Registry
 from chat.agent.ledger import end_llm_call, start_llm_call
-from chat.agent.state import ToolResult
+from chat.agent.state import Asked, Consent, ToolResult
 from chat.agent.tools import TOOLS
 from chat.agent.translate import Answer, CallRequest
 from chat.events.vocabulary import (
@@ -62,14 +65,20 @@ class RunRecord:
     ) -> None:
         self.run = run
         self.log = log
-        self._choice = choice
+        self.choice = choice
+        self.registry = Registry()
         self._facts = facts
         self.place = 1
         self.parent_id: Any = None
         self._draft: dict[str, list[str]] = {}
         self._saved_length = 0
         self._llm_call: LLMCall | None = None
+        # The request to a model that is in progress.
+        self.entry: LLMCall | None = None
+        # What a person should know of the models behind the next answer.
+        self.notes: list[str] = []
         self.calls: dict[str, ToolCall] = {}
+        self.known_consents: dict[str, Consent] = {}
         self._throttle = Throttle(_CALL_EVENTS_SECONDS)
         self._started: dict[str, float] = {}
         self._evidence_at: datetime | None = None
@@ -80,28 +89,39 @@ class RunRecord:
 
     async def model_started(self) -> str:
         message_id = await in_orm_thread(self._reserve)()
-        self._draft = {message_id: []}
-        self._saved_length = 0
+        self.begin_draft(message_id)
         return message_id
 
     def _reserve(self) -> str:
-        self.place += 1
         with transaction.atomic():
             self.hold(saved_seq=self.log.seq)
-            message = Message.objects.create(
-                session_id=self.run.session_id,
-                run=self.run,
-                parent_id=self.parent_id,
-                round=self.run.round,
-                sequence=self.place,
-                role=Message.Role.ASSISTANT,
-                is_partial=True,
+            message = self.reserve_message()
+            self._llm_call = self.entry = start_llm_call(
+                self.run, self.choice, LLMCall.Operation.CHAT
             )
-            self._llm_call = start_llm_call(
-                self.run, self._choice, LLMCall.Operation.CHAT
-            )
-        self.parent_id = message.pk
         return str(message.pk)
+
+    def reserve_message(self) -> Message:
+        """In a transaction: the place of an answer that is being written."""
+        self.place += 1
+        message = Message.objects.create(
+            session_id=self.run.session_id,
+            run=self.run,
+            parent_id=self.parent_id,
+            round=self.run.round,
+            sequence=self.place,
+            role=Message.Role.ASSISTANT,
+            is_partial=True,
+        )
+        self.parent_id = message.pk
+        return message
+
+    def begin_draft(self, message_id: str) -> None:
+        self._draft = {message_id: []}
+        self._saved_length = 0
+
+    def end_draft(self, message_id: str) -> None:
+        self._draft.pop(message_id, None)
 
     def text(self, message_id: str, piece: str) -> None:
         if self._llm_call is not None and self._llm_call.first_token_at is None:
@@ -153,7 +173,7 @@ class RunRecord:
     async def model_finished(self, message_id: str, answer: Answer) -> None:
         self.log.mark()
         message = await in_orm_thread(self._store_answer)(message_id, answer)
-        self._draft.pop(message_id, None)
+        self.end_draft(message_id)
         self.finish_reason = answer.finish_reason
         for line in self._warnings(answer):
             self.log.put(line)
@@ -168,7 +188,9 @@ class RunRecord:
             message.reasoning = answer.reasoning
             message.finish_reason = answer.finish_reason
             message.is_partial = False
-            message.metadata = self._evidence()
+            message.metadata = self.facts()
+            if cited := self.registry.cited_in(answer.text):
+                message.metadata["citations"] = cited
             if warnings := self._warnings(answer):
                 message.metadata["warnings"] = [line.text for line in warnings]
             message.save()
@@ -181,7 +203,7 @@ class RunRecord:
                     name=call.name,
                     arguments=call.arguments,
                     extra=call.extra,
-                    effect=_effect_of(call),
+                    effect=effect_of(call),
                     attempt=self.run.attempt,
                 )
                 for position, call in enumerate(answer.calls)
@@ -196,7 +218,7 @@ class RunRecord:
 
     async def model_failed(self, message_id: str, answer: Answer, code: str) -> None:
         await in_orm_thread(self._store_partial)(message_id, answer, code)
-        self._draft.pop(message_id, None)
+        self.end_draft(message_id)
 
     def _store_partial(self, message_id: str, answer: Answer, code: str) -> None:
         stopped = code == "stopped"
@@ -207,7 +229,7 @@ class RunRecord:
                     content=answer.text,
                     reasoning=answer.reasoning,
                     finish_reason=code,
-                    metadata={**self._evidence(), "stopped": stopped},
+                    metadata={**self.facts(), "stopped": stopped},
                 )
             else:
                 # A blank turn is nothing that anybody said.
@@ -245,7 +267,7 @@ class RunRecord:
 
     def _usage(self, usage: Usage) -> UsageReported:
         return UsageReported(
-            self._choice.model,
+            self.choice.model,
             LLMCall.Operation.CHAT,
             usage.input_tokens,
             usage.output_tokens,
@@ -254,11 +276,15 @@ class RunRecord:
             self._window.limit if self._window and self._window.limit else None,
         )
 
-    def _evidence(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """What an answer rests on: model, lab, time of the newest evidence."""
-        facts = {**self._facts, "model": self._choice.model}
-        if self._choice.is_offline:
+        facts = {**self._facts, "model": self.choice.model}
+        if self.choice.is_offline:
             facts["is_offline"] = True
+        if self.choice.reason:
+            facts["model_reason"] = self.choice.reason
+        if self.notes:
+            facts["model_notes"] = list(self.notes)
         if self._evidence_at is not None:
             facts["evidence_at"] = self._evidence_at.isoformat()
         return facts
@@ -272,7 +298,7 @@ class RunRecord:
         row = self.calls[call.id]
         if row.result is not None:
             failed = row.status != ToolCall.Status.SUCCEEDED
-            return ToolResult(row.result.content, is_error=failed)
+            return ToolResult(row.result.content, failed, row.evidence)
         await in_orm_thread(self._start_call)(row)
         self._started[call.id] = time.monotonic()
         self.log.put(ToolStarted(call.name, call.id))
@@ -287,10 +313,14 @@ class RunRecord:
             row.save(update_fields=["status", "started_at", "attempt"])
 
     async def tool_finished(self, call: CallRequest, result: ToolResult) -> None:
-        elapsed = int((time.monotonic() - self._started[call.id]) * 1000)
+        elapsed = self.elapsed(call)
         await in_orm_thread(self.finish_call)(self.calls[call.id], result, elapsed)
         status = "error" if result.is_error else "ok"
         self.log.put(ToolEnded(call.name, call.id, result.output, status, elapsed))
+
+    def elapsed(self, call: CallRequest) -> int:
+        """Milliseconds since its start."""
+        return int((time.monotonic() - self._started[call.id]) * 1000)
 
     def finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
         now = timezone.now()
@@ -317,8 +347,25 @@ class RunRecord:
                 ToolCall.Status.FAILED if result.is_error else ToolCall.Status.SUCCEEDED
             )
             row.finished_at, row.elapsed_ms = now, elapsed
-            row.save(update_fields=["result", "status", "finished_at", "elapsed_ms"])
+            row.evidence = result.evidence
+            row.save(
+                update_fields=[
+                    *("result", "status", "finished_at", "elapsed_ms", "evidence")
+                ]
+            )
         self._evidence_at = now
+
+    def consents(self) -> Mapping[str, Consent]:
+        return self.known_consents
+
+    async def wait_for_approval(
+        self, asked: Sequence[Asked], expired: Mapping[str, str]
+    ) -> None:
+        events = await in_orm_thread(wait_for_approval)(
+            self.run, self.calls, asked, expired, last_seq=self.log.close()
+        )
+        for event in events:
+            self.log.put(event)
 
     def status(self, status: str, text: str) -> None:
         self.log.put(StatusChanged(status, text))
@@ -338,7 +385,7 @@ class RunRecord:
             raise LeaseLost
 
 
-def _effect_of(call: CallRequest) -> str:
+def effect_of(call: CallRequest) -> str:
     """Empty for what cannot run: an unknown tool, arguments that do not parse."""
     tool, arguments = TOOLS.get(call.name), call.parsed()
     return "" if tool is None or arguments is None else tool.effect(arguments)

@@ -9,19 +9,24 @@ from typing import Any
 
 from channels.layers import get_channel_layer
 from django.conf import settings
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from redis.exceptions import RedisError
 
 from chat.agent.checkpoints import Checkpoints, only_while_running
-from chat.agent.context import RunContext, load_context, system_prompt
+from chat.agent.context import RunContext, load_context
 from chat.agent.graph import build_graph
+from chat.agent.grounded_record import GroundedRecord
+from chat.agent.grounded_run import answer_grounded
 from chat.agent.kit import kit_of
+from chat.agent.model_reports import ModelReports
 from chat.agent.nodes import is_change
+from chat.agent.prompts import system_prompt
 from chat.agent.record import LeaseLost, RunRecord, keep_saving
 from chat.agent.state import Context, State, current_kit, current_model
 from chat.agent.takeover import open_requests, resume, unknown_outcomes
 from chat.agent.titles import fallback, make_title, store_title
-from chat.agent.tools import TOOLS, available
+from chat.agent.tools import TOOLS, offered
 from chat.ending import end_run
 from chat.events.address import RunAddress, user_group
 from chat.events.vocabulary import MessageStored, TitleChanged
@@ -53,6 +58,7 @@ class Execution:
         self._end: Status | None = None
         self._reason = ""
         self._unusual_end = ""
+        self._is_waiting = False
         self._cancelled_at: float | None = None
         self._is_abandoned = False
         self.ended = asyncio.Event()
@@ -111,6 +117,9 @@ class Execution:
         except Exception:
             logger.exception("Run %s failed", run.pk)
             status, error, code = Status.FAILED, _FAILED, "internal_error"
+        if self._is_waiting and status == Status.SUCCEEDED:
+            await self._let_go(log)
+            return
         if status == Status.SUCCEEDED:
             reason = self._unusual_end
         await self._finish(log, status, reason=reason, error=error, code=code)
@@ -122,7 +131,7 @@ class Execution:
         if context.project is not None:
             server = context.project.server
             facts["lab"] = "simulated" if server.is_simulated else "real"
-        record = RunRecord(run, log, context.choice, facts)
+        record = _record_of(run)(run, log, context.choice, facts)
         discarded = await in_orm_thread(resume)(record)
         await log.open(discarded, floor=run.saved_seq)
         if run.attempt > 1:
@@ -139,7 +148,7 @@ class Execution:
         saving = asyncio.create_task(keep_saving(record))
         try:
             async with asyncio.timeout(settings.RUN_TIME_LIMIT):
-                await self._ask(record, context)
+                self._is_waiting = await self._ask(record, context)
             if record.finish_reason not in _USUAL_ENDS:
                 # Such as `length`: the answer is there, but not whole.
                 self._unusual_end = record.finish_reason[:64]
@@ -150,9 +159,14 @@ class Execution:
                 title.add_done_callback(_background.discard)
                 _background.add(title)
 
-    async def _ask(self, record: RunRecord, context: RunContext) -> None:
-        """Run the graph. Model and kit, with their keys, live only while it runs."""
-        kit = kit_of(context, functools.partial(record.status, "progress"))
+    async def _ask(self, record: RunRecord, context: RunContext) -> bool:
+        """Run the graph; whether a person has to decide before it can go on.
+
+        Model and kit, with their keys, live only while it runs.
+        """
+        say = functools.partial(record.status, "progress")
+        kit = await in_orm_thread(kit_of)(context, say)
+        context.model.report_to(ModelReports(record))
         model_token = current_model.set(context.model)
         kit_token = current_kit.set(kit)
         thread = self.run.session.thread_id
@@ -162,30 +176,35 @@ class Execution:
                 self._checkpoints.of(project_id) as saver,
                 only_while_running(saver, thread),
             ):
+                config: RunnableConfig = {
+                    "configurable": {"thread_id": thread, "project_id": project_id},
+                    "metadata": {"user_id": str(self.run.session.user_id)},
+                    "recursion_limit": settings.STEP_LIMIT * 4 + 10,
+                }
+                if isinstance(record, GroundedRecord):
+                    await answer_grounded(record, context, kit, saver, config)
+                    return False
                 graph = build_graph(saver)
                 state: State = {"messages": context.messages, "steps": 0}
-                await graph.ainvoke(
+                end = await graph.ainvoke(
                     state,
-                    {
-                        "configurable": {
-                            "thread_id": thread,
-                            "project_id": project_id,
-                        },
-                        "metadata": {"user_id": str(self.run.session.user_id)},
-                        "recursion_limit": settings.STEP_LIMIT * 4 + 10,
-                    },
+                    config,
                     context=Context(
                         journal=record,
-                        tools=available(TOOLS, kit),
-                        system_prompt=system_prompt(context, kit.lab),
+                        tools=offered(context.profile.tools, kit),
+                        system_prompt=system_prompt(context, kit),
                         step_limit=settings.STEP_LIMIT,
                         may_change=context.may_change,
+                        shows_reasoning=context.profile.shows_reasoning,
+                        approval=context.approval,
                         fit=context.fit,
                         masked=context.masked,
                         output_limit=settings.TOOL_OUTPUT_LENGTH,
+                        registry=record.registry,
                     ),
                     durability="async",
                 )
+                return bool(end.get("is_waiting"))
         finally:
             current_kit.reset(kit_token)
             current_model.reset(model_token)
@@ -201,9 +220,7 @@ class Execution:
     async def _title(self, log: RunLog, context: RunContext, question: str) -> None:
         try:
             async with asyncio.timeout(_TITLE_SECONDS):
-                title = await make_title(
-                    self.run, question, context.choice, context.model
-                )
+                title = await make_title(self.run, question, context.title_choice)
         except TimeoutError:
             title = await store_title(self.run, fallback(question))
         if title is None:
@@ -220,6 +237,17 @@ class Execution:
                 user_group(self.run.session.user_id),
                 {"type": "user.event", "event": event},
             )
+
+    async def _let_go(self, log: RunLog) -> None:
+        """The run waits in its row; one who stopped it meanwhile gets it stopped."""
+        run = self.run
+        if run.status != Status.WAITING_APPROVAL:
+            await in_orm_thread(run.refresh_from_db)(fields=["status", "reason"])
+        if run.status == Status.STOPPING:
+            reason = run.reason or "user"
+            await self._finish(log, Status.STOPPED, reason=reason, error="", code="")
+        else:
+            await log.flush()
 
     async def _finish(
         self, log: RunLog, status: Status, *, reason: str, error: str, code: str
@@ -247,6 +275,10 @@ class AttemptsUsedUp(UserFacingError):
             "The worker died each time it tried to answer this. "
             "An operator should look at the worker's log."
         )
+
+
+def _record_of(run: Run) -> type[RunRecord]:
+    return GroundedRecord if run.agent == "grounded" else RunRecord
 
 
 def _question(run: Run) -> Message:

@@ -1,14 +1,15 @@
 """What the graph works on: its state, and what a run lends it. Plain Python."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol, TypedDict
+from typing import Annotated, Any, NotRequired, Protocol, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 
+from chat.agent.citations import Registry
 from chat.agent.tools.base import Tool
 from chat.agent.tools.kit import NOTHING, Kit
 from chat.agent.translate import Answer, CallRequest
@@ -20,14 +21,35 @@ class State(TypedDict):
 
     messages: Annotated[list[AnyMessage], add_messages]
     steps: int
+    # What the gate found: a person has to decide first; calls that may not run.
+    is_waiting: NotRequired[bool]
+    refusals: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call came to."""
+    """What a tool call came to; `evidence` is what an answer may cite of it."""
 
     output: str
     is_error: bool
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What is recorded of a call's approval, and the state that it is bound to."""
+
+    is_given: bool
+    state: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call to be decided on: what the person is shown, and the state before."""
+
+    call_id: str
+    proposal: dict[str, Any]
+    state: dict[str, str]
 
 
 class Journal(Protocol):
@@ -58,6 +80,17 @@ class Journal(Protocol):
 
     async def tool_finished(self, call: CallRequest, result: ToolResult) -> None: ...
 
+    def consents(self) -> Mapping[str, Consent]:
+        """By call: decisions asked for, and those made for it to run."""
+
+    async def wait_for_approval(
+        self, asked: Sequence[Asked], expired: Mapping[str, str]
+    ) -> None:
+        """Record what a person has to decide, and let go of the run.
+
+        `expired` says of calls, approved before, why that no longer counts.
+        """
+
     def raw_arguments(self, call_id: str) -> str:
         """The call's arguments as the model wrote them."""
 
@@ -74,9 +107,13 @@ class Context:
     step_limit: int
     output_limit: int
     may_change: bool = False
+    shows_reasoning: bool = True
+    # "ask": a person decides on changes; "never_change"; "trust": nobody is asked.
+    approval: str = "ask"
     fit: Fit = unlimited
     masked: Callable[[str], str] = str
     tool_seconds: float = 180.0
+    registry: Registry = field(default_factory=Registry)
     # Changes of one step run in the order in which the model wrote them.
     turns: dict[str, Any] = field(default_factory=dict)
 

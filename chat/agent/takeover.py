@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from chat.agent.asking import consents_of
 from chat.agent.record import RunRecord
 from chat.agent.state import ToolResult
 from chat.agent.translate import CallRequest
@@ -28,6 +29,8 @@ def resume(record: RunRecord) -> list[str]:
         )
     calls = run.tool_calls.select_related("result", "message")
     record.calls = {call.call_id: call for call in calls}
+    record.registry.restore(call.evidence for call in calls)
+    record.known_consents = consents_of(run)
     last = run.messages.exclude(role=Message.Role.TOOL).last()
     if last is not None:
         record.parent_id = last.pk

@@ -30,7 +30,10 @@ _NEWS: Schema = {
     "required": ["type"],
     "properties": {
         "type": {
-            "enum": ["ready", "run_started", "run_finished", "title", "heartbeat"]
+            "enum": [
+                *("ready", "run_started", "run_finished", "title"),
+                *("approval_waiting", "approval_resolved", "heartbeat"),
+            ]
         },
         "session_id": {"type": "string", "format": "uuid"},
         "run_id": {"type": "string", "format": "uuid"},

@@ -71,13 +71,54 @@ class ExportShape(serializers.Serializer[Any]):
     messages = OpenAIMessageShape(many=True)
 
 
+class CommandLineShape(serializers.Serializer[Any]):
+    command = serializers.CharField()
+    effect = serializers.ChoiceField(choices=["read", "change", "refused"])
+    origin = serializers.ChoiceField(
+        choices=["", "person", "output"],
+        required=False,
+        help_text="Who wrote this line before: the person, or a device's output.",
+    )
+
+
+class DeviceLinesShape(serializers.Serializer[Any]):
+    """What would be typed on one device."""
+
+    device = serializers.CharField()
+    asked = serializers.CharField(help_text="The device as the call names it.")
+    dialect = serializers.CharField(allow_blank=True)
+    commands = CommandLineShape(many=True)
+    note = serializers.CharField(allow_blank=True)
+    before = serializers.CharField(required=False, help_text="Its configuration.")
+
+
 class ApprovalShape(serializers.Serializer[Any]):
+    """A decision on one call; `arguments` are what would run, or has run."""
+
     id = serializers.UUIDField()
     run_id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
     tool_name = serializers.CharField()
+    message_id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=Approval.Status.choices)
+    arguments = serializers.DictField()
+    asked_arguments = serializers.DictField(
+        allow_null=True, help_text="The model's, where a person edited them."
+    )
+    summary = serializers.CharField(required=False)
+    devices = DeviceLinesShape(many=True, required=False)
+    notes = serializers.ListField(child=serializers.CharField(), required=False)
+    question = serializers.CharField(required=False)
+    reason = serializers.CharField(allow_blank=True)
     requested_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField(allow_null=True)
+
+
+class DecidedShape(serializers.Serializer[Any]):
+    run = RunShape()
+    approvals = ApprovalShape(many=True)
 
 
 class StoppedShape(serializers.Serializer[Any]):
@@ -105,4 +146,5 @@ class WholeAnswerShape(AcceptedShape):
     error = serializers.CharField(allow_null=True)
     code = serializers.CharField(allow_null=True)
     messages = OpenAIMessageShape(many=True)
+    approvals = ApprovalShape(many=True)
     usage = UsageShape()

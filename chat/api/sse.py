@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from chat.events.address import RunAddress
-from chat.events.reader import Heartbeat, follow
+from chat.events.reader import Heartbeat, follow, is_waiting
 
 
 async def frames(
@@ -17,14 +17,23 @@ async def frames(
     *,
     after: int,
     is_still_valid: Callable[[], Awaitable[bool]],
+    until_waiting: bool = False,
 ) -> AsyncIterator[bytes]:
-    """Frames of a run after the given number, until `done` or this connection's end."""
+    """Frames of a run after the given number, until `done` or this connection's end.
+
+    With `until_waiting` they also end, by a `done` without a number, where the run
+    waits for a person: who asks must not wait for hours.
+    """
     release_thread()
     sent = 0
     heartbeat = orjson.dumps({"type": "heartbeat", "session_id": address.session_id})
     async with contextlib.aclosing(follow(address, after=after)) as items:
         async for item in items:
+            pauses = until_waiting and await is_waiting(address, item)
             if isinstance(item, Heartbeat):
+                if pauses:
+                    yield _pause(address)
+                    return
                 if not await is_still_valid():
                     return
                 yield b"data: %s\n\n" % heartbeat
@@ -35,12 +44,19 @@ async def frames(
             )
             yield frame
             sent += len(frame)
-            if item.is_last:
+            if pauses:
+                yield _pause(address)
+            if item.is_last or pauses:
                 return
             if sent > settings.CONNECTION_BYTES:
                 # Bounds what a stalled reader can pile up; it comes back by cursor.
                 yield b": reconnect with your last id\nretry: 100\n\n"
                 return
+
+
+def _pause(address: RunAddress) -> bytes:
+    done = {"type": "done", **address.head(), "status": "waiting_approval"}
+    return b"data: %s\n\n" % orjson.dumps({**done, "reason": "approval"})
 
 
 async def sse_response(body: AsyncIterator[bytes]) -> StreamingHttpResponse:

@@ -10,8 +10,8 @@ from chat.access import session_for
 from chat.api.serializers import ChatRequestSerializer
 from chat.api.sse import frames, sse_response
 from chat.events.address import Cursor, RunAddress
-from chat.events.reader import Batch, follow
-from chat.history import newest_messages, openai_message
+from chat.events.reader import Batch, follow, is_waiting
+from chat.history import newest_messages, turns_of
 from chat.models import ChatSession, Message, Run
 from chat.runs import StartedRun, start_run
 from copilot_site.api import api_view, json_body
@@ -58,6 +58,7 @@ async def stream(
         temperature=form["temperature"],
         max_tokens=form["max_tokens"],
         multitask_strategy=form["multitask_strategy"],
+        document_ids=form["document_ids"],
         request_key=request.headers.get("Idempotency-Key", "")[:_KEY_LENGTH] or None,
         secrets=await in_waiting_thread(secrets_for)(identity, project),
     )
@@ -70,7 +71,12 @@ async def stream(
     if not form["stream"]:
         return await _whole_answer(address)
     return await sse_response(
-        frames(address, after=0, is_still_valid=in_orm_thread(identity.is_still_valid))
+        frames(
+            address,
+            after=0,
+            is_still_valid=in_orm_thread(identity.is_still_valid),
+            until_waiting=True,
+        )
     )
 
 
@@ -81,7 +87,7 @@ async def events(
     """Follow the newest run from a cursor; 204 when it is over and fully read."""
     project = await _project(request, identity, project_id, Role.VIEWER)
     session = await in_orm_thread(session_for)(identity.user, project, session_id)
-    run = await in_orm_thread(_newest_run)(session)
+    run = await in_orm_thread(newest_run)(session)
     if run is None:
         return HttpResponse(status=204)
     text = request.headers.get("Last-Event-ID") or request.GET.get("after")
@@ -132,9 +138,11 @@ def _accepted(project: Project, run: Run) -> HttpResponse:
 
 
 async def _whole_answer(address: RunAddress) -> HttpResponse:
-    """Wait for the end, then answer from rows."""
+    """Wait for the end, or for a person to be asked, then answer from rows."""
     async for item in follow(address):
         if isinstance(item, Batch) and item.is_last:
+            break
+        if await is_waiting(address, item):
             break
         await asyncio.sleep(0)
     return JsonResponse(await in_orm_thread(_result)(address))
@@ -160,7 +168,11 @@ def _result(address: RunAddress) -> dict[str, Any]:
         "content": answers[-1] if answers else "",
         "error": run.error or None,
         "code": run.error_code or None,
-        "messages": [openai_message(message) for message in messages],
+        "messages": turns_of(run.session, messages),
+        "approvals": [
+            row.as_json()
+            for row in run.approvals.select_related("tool_call", "decided_by")
+        ],
         "usage": {
             "input_tokens": run.input_tokens,
             "output_tokens": run.output_tokens,
@@ -168,7 +180,7 @@ def _result(address: RunAddress) -> dict[str, Any]:
     }
 
 
-def _newest_run(session: ChatSession) -> Run | None:
+def newest_run(session: ChatSession) -> Run | None:
     """The active one, else the last that ended; a waiting one has no events yet."""
     runs = session.runs.select_related("session")
     return runs.active().first() or runs.exclude(status="pending").last()

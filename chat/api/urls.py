@@ -1,6 +1,7 @@
 from django.urls import path
 
-from chat.api import export, feedback, stream, views
+from chat.api import approvals, export, feedback, stream, views
+from chat.documents.api.urls import urlpatterns as documents
 
 _SESSION = "sessions/<str:session_id>"
 
@@ -17,7 +18,7 @@ urlpatterns = [
     path(f"{_SESSION}/abort", views.SessionStop.as_view(), name="session-abort"),
     path(
         f"{_SESSION}/approvals",
-        views.SessionApprovals.as_view(),
+        approvals.SessionApprovals.as_view(),
         name="session-approvals",
     ),
     path(
@@ -25,5 +26,11 @@ urlpatterns = [
         feedback.MessageFeedback.as_view(),
         name="message-feedback",
     ),
+    path(
+        "runs/<str:run_id>/approvals",
+        approvals.RunApprovals.as_view(),
+        name="run-approvals",
+    ),
     path("runs/<str:run_id>", views.RunDetail.as_view(), name="run-detail"),
+    *documents,
 ]

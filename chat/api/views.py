@@ -21,14 +21,13 @@ from chat.api.serializers import (
     run_json,
 )
 from chat.api.shapes import (
-    ApprovalShape,
     DeletedShape,
     HistoryShape,
     RunShape,
     StoppedShape,
 )
 from chat.deletion import delete_session, delete_sessions
-from chat.history import newest_messages, openai_message
+from chat.history import newest_messages, turns_of
 from chat.models import ChatSession, Run
 from chat.models.run import Status
 from chat.models.session import ChatSessionQuerySet
@@ -189,7 +188,7 @@ class SessionHistory(ProjectView):
             {
                 "thread_id": session.thread_id,
                 "title": session.title,
-                "messages": [openai_message(message) for message in messages],
+                "messages": turns_of(session, messages),
                 "created_at": session.created_at.isoformat(),
                 "updated_at": session.updated_at.isoformat(),
                 "llm_calls": session.llm_calls_count,
@@ -212,28 +211,6 @@ class SessionStop(ProjectView):
     def post(self, request: Request, project_id: str, session_id: str) -> Response:
         """Stop what runs; what was said so far is kept."""
         return Response({"stopped": stop_session(self.session(request))})
-
-
-class SessionApprovals(ProjectView):
-    @extend_schema(responses=ApprovalShape(many=True))
-    def get(self, request: Request, project_id: str, session_id: str) -> Response:
-        """Decisions asked for in this session, newest first."""
-        session = self.session(request)
-        approvals = [
-            {
-                "id": str(approval.pk),
-                "run_id": str(approval.run_id),
-                "tool_call_id": approval.tool_call.call_id,
-                "tool_name": approval.tool_call.name,
-                "status": approval.status,
-                "requested_at": approval.requested_at.isoformat(),
-            }
-            for run in session.runs.order_by("-round")[:20].prefetch_related(
-                "approvals__tool_call"
-            )
-            for approval in run.approvals.all()
-        ]
-        return Response(approvals)
 
 
 class RunDetail(ProjectView):

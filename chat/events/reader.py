@@ -16,10 +16,13 @@ from chat.events.address import RunAddress
 from chat.events.feed import Feed
 from chat.events.log import Entry, log_exists, read_log
 from chat.events.snapshot import RowState, state_of
+from chat.models import Run
+from chat.models.run import Status
 from copilot_site.lib.orm import in_orm_thread
 
 _GAP_SECONDS = 0.1
 DONE = b'"type":"done"'
+_HINTS = (b'"type":"approval_required"', b'"type":"snapshot"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,17 @@ async def follow(
                 spoke = time.monotonic()
                 yield Heartbeat(state.status)
             entries = feed.since(seq)
+
+
+async def is_waiting(address: RunAddress, item: Batch | Heartbeat) -> bool:
+    """Whether the run waits for a person's decision, where the item hints at it."""
+    if isinstance(item, Heartbeat):
+        return item.status == Status.WAITING_APPROVAL
+    if not any(hint in entry.data[:40] for entry in item.entries for hint in _HINTS):
+        return False
+    # It may have been decided since: the row knows.
+    waiting = Run.objects.filter(pk=address.run_id, status=Status.WAITING_APPROVAL)
+    return await in_orm_thread(waiting.exists)()
 
 
 async def _replay(address: RunAddress, seq: int) -> Batch | None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from chat.events.address import RunAddress
 from chat.events.log import Entry
 from chat.events.vocabulary import Done, Snapshot, encode
-from chat.history import newest_messages, openai_message
+from chat.history import newest_messages, turns_of
 from chat.models import Run, ToolCall
 
 
@@ -56,12 +56,24 @@ def done_of(run: Run) -> Done:
             "output_tokens": run.output_tokens,
             "total_tokens": total,
         },
+        **(_grounds(run) if run.agent == "grounded" else {}),
     )
 
 
+def _grounds(run: Run) -> dict[str, Any]:
+    """What a grounded answer rests on, or why there is none."""
+    last = run.messages.filter(role="assistant").last()
+    if last is None or "supported" not in last.metadata:
+        return {}
+    facts = ("supported", "confidence", "citations", "declined")
+    found = {name: last.metadata.get(name) for name in facts}
+    return {**found, "message_id": str(last.pk)}
+
+
 def snapshot_of(run: Run) -> Snapshot:
-    """The newest messages of the session and the calls of this run."""
+    """The newest messages of the session; calls and approvals of this run."""
     messages = newest_messages(run.session, limit=200)
+    approvals = run.approvals.select_related("tool_call", "decided_by")
     calls = ToolCall.objects.filter(run=run).select_related("result")
     return Snapshot(
         run={
@@ -71,8 +83,9 @@ def snapshot_of(run: Run) -> Snapshot:
             "error": run.error,
         },
         title=run.session.title,
-        messages=[openai_message(message) for message in messages],
+        messages=turns_of(run.session, messages),
         tool_calls=[_call(call) for call in calls],
+        approvals=[approval.as_json() for approval in approvals],
     )
 
 

@@ -84,6 +84,12 @@ class Run(models.Model):
         LLMConfig, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     profile = models.CharField(max_length=100, default="lab")
+    agent = models.CharField(
+        max_length=16, default="lab", help_text="The profile's: lab or grounded."
+    )
+    options = models.JSONField(
+        default=dict, blank=True, help_text="What the request asked for besides."
+    )
     # Kept, so that another worker goes on with what the run was started with.
     profile_version = models.PositiveIntegerField(null=True, blank=True)
     temperature = models.FloatField(null=True, blank=True)
@@ -154,7 +160,7 @@ class Run(models.Model):
         return self._move([Status.PENDING], Status.QUEUED, published_at=Now())
 
     def wait_for_approval(self, *, saved_seq: int) -> bool:
-        """Let go of by its worker until a person has decided."""
+        """Let go of until a person has decided. False if stopped or another's."""
         return self._move(
             [Status.RUNNING],
             Status.WAITING_APPROVAL,

@@ -9,6 +9,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chat.agent.tools.kit import Kit
+from chat.agent.tools.preview import Preview, Shown
 from copilot_site.lib.errors import UserFacingError
 
 Arguments = TypeVar("Arguments", bound="ToolArguments")
@@ -43,7 +44,9 @@ class Tool(Generic[Arguments]):
     """One tool as the model sees it. `run` gets checked arguments and the run's kit.
 
     `needs` names the part of the kit without which the tool is not offered; "" where
-    it needs none.
+    it needs none. `preview` shows a person what a call would change. A tool that
+    `is_personal` changes nothing but what is the asking person's own: nobody else's
+    right or consent is needed.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Tool(Generic[Arguments]):
         default=lambda arguments: Effect.READ
     )
     needs: str = ""
+    preview: Preview[Arguments] | None = None
+    is_personal: bool = False
 
     def is_available(self, kit: Kit) -> bool:
         return not self.needs or getattr(kit, self.needs) is not None
@@ -79,15 +84,39 @@ class Tool(Generic[Arguments]):
         except ValidationError:
             return Effect.READ
 
+    def needs_consent(self, arguments: dict[str, Any]) -> bool:
+        """Whether it changes what others share."""
+        return not self.is_personal and self.effect(arguments) != Effect.READ
+
     async def call(self, arguments: dict[str, Any], kit: Kit) -> Any:
         """Raises UserFacingError for all that is anticipated."""
-        try:
-            checked = self.arguments.model_validate(arguments)
-        except ValidationError as error:
-            raise ToolFailed(_explain(error)) from None
+        return await self.run(self._checked(arguments, kit), kit)
+
+    async def look(self, arguments: dict[str, Any], kit: Kit) -> Shown:
+        """What the call would change; only reads. Raises UserFacingError."""
+        checked = self._checked(arguments, kit)
+        if self.preview is None:
+            return Shown(f"Use {self.name.replace('_', ' ')}")
+        return await self.preview.look(checked, kit)
+
+    def edit(
+        self, arguments: dict[str, Any], proposal: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The proposal for a person's own arguments. Raises ToolFailed."""
+        checked = self._valid(arguments)
+        return self.preview.edit(checked, proposal) if self.preview else proposal
+
+    def _checked(self, arguments: dict[str, Any], kit: Kit) -> Arguments:
+        checked = self._valid(arguments)
         if not self.is_available(kit):
             raise ToolFailed(_MISSING.get(self.needs, _MISSING_PART))
-        return await self.run(checked, kit)
+        return checked
+
+    def _valid(self, arguments: dict[str, Any]) -> Arguments:
+        try:
+            return self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            raise ToolFailed(_explain(error)) from None
 
     def render(self, value: Any, limit: int) -> str:
         """The result as JSON text, not longer than `limit` characters."""

@@ -4,9 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import Field
-
-from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
+from chat.agent.tools.base import Effect, Tool
+from chat.agent.tools.commands import (
+    DeviceCommands,
+    RunCommands,
+    console_of,
+    refuse,
+)
+from chat.agent.tools.device_preview import DEVICE_PREVIEW
 from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
@@ -14,25 +19,14 @@ from projects.consoles import (
     DEVICE_TYPES,
     CommandResult,
     ConsoleError,
-    ConsoleTarget,
     classify,
     run_commands,
-    target_for,
 )
 from projects.consoles import Effect as ConsoleEffect
 from projects.gns3.types import Gns3Node
 
 _OUTPUT_PER_COMMAND = 8_000
 _SECONDS_PER_DEVICE = 90.0
-
-
-class DeviceCommands(ToolArguments):
-    device: str = Field(description="Device name or node id.")
-    commands: list[str] = Field(min_length=1, max_length=30)
-
-
-class RunCommands(ToolArguments):
-    devices: list[DeviceCommands] = Field(min_length=1, max_length=50)
 
 
 async def _run_commands(arguments: RunCommands, lab: Lab) -> dict[str, Any]:
@@ -53,8 +47,8 @@ async def _on_device(
     try:
         node = find_node(nodes, wanted.device)
         name = node.name
-        target = _target(node)
-        _refuse(target.dialect, wanted.commands)
+        target = console_of(node)
+        refuse(target.dialect, wanted.commands)
         results = await run_commands(
             target,
             wanted.commands,
@@ -83,30 +77,6 @@ async def _on_device(
     }
 
 
-def _target(node: Gns3Node) -> ConsoleTarget:
-    if node.status != "started":
-        raise ToolFailed(
-            f"{node.name} is {node.status}: its console does not answer. "
-            "Start it first."
-        )
-    return target_for(
-        name=node.name,
-        node_type=node.node_type,
-        device_type=node.device_type,
-        console_type=node.console_type,
-        host=node.console_host,
-        port=node.console,
-    )
-
-
-def _refuse(dialect: str, commands: Sequence[str]) -> None:
-    for command in commands:
-        if classify(dialect, command) == ConsoleEffect.REFUSED:
-            raise ToolFailed(
-                f"Refused, nothing was run: “{command}” could destroy or leave the lab."
-            )
-
-
 def _effect(arguments: RunCommands) -> Effect:
     """A read only if every line is known to be one, in whichever dialect."""
     is_read = all(
@@ -132,4 +102,5 @@ RUN_COMMANDS = Tool(
     run=in_lab(_run_commands),
     needs="lab",
     effect_of=_effect,
+    preview=DEVICE_PREVIEW,
 )

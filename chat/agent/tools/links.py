@@ -7,6 +7,7 @@ from pydantic import Field
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
+from chat.agent.tools.topology_preview import of_topology
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3LinkEnd, Gns3Node, Gns3Port, Gns3Topology
 
@@ -75,6 +76,11 @@ def _find_port(topology: Gns3Topology, node: Gns3Node, name: str | None) -> Gns3
     raise ToolFailed(f"{node.name} has no port “{name}”. Free ports: {names}.")
 
 
+def _words(arguments: CreateLinks) -> str:
+    ends = [f"{link.node_a} – {link.node_b}" for link in arguments.links]
+    return f"Connect {', '.join(ends)}"
+
+
 CREATE_LINKS = Tool(
     name="create_links",
     description="Connect pairs of devices.",
@@ -82,4 +88,5 @@ CREATE_LINKS = Tool(
     run=in_lab(_create_links),
     needs="lab",
     effect_of=lambda arguments: Effect.CHANGE,
+    preview=of_topology(_words),
 )

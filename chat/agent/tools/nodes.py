@@ -9,6 +9,7 @@ from pydantic import Field
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.kit import in_lab
 from chat.agent.tools.lab import Lab, find_node
+from chat.agent.tools.topology_preview import of_topology
 from copilot_site.lib.errors import UserFacingError
 from projects.gns3.types import Gns3Node, Gns3Template
 
@@ -104,6 +105,14 @@ def _idempotent(arguments: ToolArguments) -> Effect:
     return Effect.IDEMPOTENT
 
 
+def _words(arguments: CreateNodes) -> str:
+    names = [
+        f"{node.name} ({node.template})" if node.name else node.template
+        for node in arguments.nodes
+    ]
+    return f"Create {', '.join(names)}"
+
+
 CREATE_NODES = Tool(
     name="create_nodes",
     description="Create devices from templates. They are created stopped.",
@@ -111,6 +120,7 @@ CREATE_NODES = Tool(
     run=in_lab(_create_nodes),
     needs="lab",
     effect_of=_change,
+    preview=of_topology(_words),
 )
 START_NODES = Tool(
     name="start_nodes",
@@ -119,6 +129,7 @@ START_NODES = Tool(
     run=in_lab(_start_nodes),
     needs="lab",
     effect_of=_idempotent,
+    preview=of_topology(lambda arguments: f"Start {', '.join(arguments.nodes)}"),
 )
 STOP_NODES = Tool(
     name="stop_nodes",
@@ -127,4 +138,5 @@ STOP_NODES = Tool(
     run=in_lab(_stop_nodes),
     needs="lab",
     effect_of=_change,
+    preview=of_topology(lambda arguments: f"Stop {', '.join(arguments.nodes)}"),
 )

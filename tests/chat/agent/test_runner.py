@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.backends.utils import CursorWrapper
 from langchain_core.runnables.config import var_child_runnable_config
+from pytest_django.fixtures import SettingsWrapper
 
 from chat.agent import runner
 from chat.agent.checkpoints import Checkpoints
@@ -36,6 +37,7 @@ from tests.chat.support import (
     make_worker,
     text_of,
     until,
+    use_tools,
 )
 from tests.conftest import Valkey
 from tests.fakes.provider import (
@@ -56,8 +58,10 @@ class Wanted(ToolArguments):
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def ran(monkeypatch: pytest.MonkeyPatch, settings: SettingsWrapper) -> list[int]:
     """The graph has the tools `look` (a read) and `change`; what they were run with."""
+    # About the order and the recording of calls; asking has tests of its own.
+    settings.APPROVAL_POLICY = "trust"
     numbers: list[int] = []
 
     async def run(arguments: Wanted, kit: Kit) -> dict[str, int]:
@@ -71,7 +75,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         "look": tool("look", Effect.READ),
         "change": tool("change", Effect.CHANGE),
     }
-    monkeypatch.setattr(runner, "TOOLS", tools)
+    use_tools(monkeypatch, tools)
     return numbers
 
 
@@ -331,7 +335,7 @@ async def test_a_stop_in_a_tool_gives_its_call_a_result(
         finally:
             ended.set()
 
-    monkeypatch.setattr(runner, "TOOLS", {"look": Tool("look", "", Wanted, hang)})
+    use_tools(monkeypatch, {"look": Tool("look", "", Wanted, hang)})
     provider.script(calls(("look", {}), ids=["a"]))
     execution = Execution(started, checkpoints)
     running = asyncio.create_task(execution.execute())
@@ -691,7 +695,7 @@ async def test_the_graphs_config_holds_ids_and_no_secret(
         configs.append(var_child_runnable_config.get())
         return "ok"
 
-    monkeypatch.setattr(runner, "TOOLS", {"look": Tool("look", "", Wanted, spy)})
+    use_tools(monkeypatch, {"look": Tool("look", "", Wanted, spy)})
     provider.script(calls(("look", {})), says("ok"))
 
     run = await execute(started)

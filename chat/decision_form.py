@@ -1,0 +1,34 @@
+"""A decision as clients send it, by REST or in a frame of a socket."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from chat.approvals import Decision
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """One decision; `arguments` are a person's own in place of the model's."""
+
+    approval_id = serializers.UUIDField()
+    decision = serializers.ChoiceField(choices=["approve", "reject"])
+    arguments = serializers.DictField(required=False, allow_null=True, default=None)
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=2_000, default=""
+    )
+
+
+class DecisionsSerializer(serializers.Serializer[Any]):
+    decisions = serializers.ListField(
+        child=DecisionSerializer(), min_length=1, max_length=100
+    )
+
+
+def as_decision(values: dict[str, Any]) -> Decision:
+    """Of what a DecisionSerializer has validated."""
+    return Decision(
+        approval_id=str(values["approval_id"]),
+        is_approved=values["decision"] == "approve",
+        arguments=values["arguments"],
+        reason=values["reason"],
+    )
