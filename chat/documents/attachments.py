@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -15,13 +16,9 @@ from chat.documents.models import Attachment
 from chat.documents.names import safe_name
 from chat.documents.wake import wake
 from chat.models import ChatSession, Message
-from copilot_site.lib.errors import Conflict, NotFound
+from copilot_site.lib.errors import NotFound
 
 READ = "chat.documents.tasks.read_attachments"
-
-
-class DocumentSent(Conflict):
-    code = "document_sent"
 
 
 def attach(
@@ -57,9 +54,14 @@ def attach(
 
 
 def detach(attachment: Attachment) -> None:
-    """Raises nothing where it is gone already."""
-    digest = attachment.file_id
-    attachment.delete()
+    """Also from the message that it came with."""
+    digest, message = attachment.file_id, attachment.message
+    with transaction.atomic():
+        if message is not None:
+            documents = message.metadata.get("documents", [])
+            gone = str(attachment.pk)
+            _tell(message, [item for item in documents if item["id"] != gone])
+        attachment.delete()
     store.release([digest])
 
 
@@ -70,16 +72,32 @@ def link(message: Message, document_ids: Sequence[uuid.UUID] | None) -> int:
     not in the conversation.
     """
     rows = Attachment.objects.filter(session=message.session_id)
-    if document_ids is None:
-        return rows.pending().update(message=message, round=message.round)
-    wanted = set(document_ids)
-    if rows.filter(pk__in=wanted).count() != len(wanted):
-        raise NotFound("There is no such document in this conversation.")
-    return (
-        rows.filter(pk__in=wanted)
-        .pending()
-        .update(message=message, round=message.round)
-    )
+    if document_ids is not None:
+        wanted = set(document_ids)
+        rows = rows.filter(pk__in=wanted)
+        if rows.count() != len(wanted):
+            raise NotFound("There is no such document in this conversation.")
+    found = list(rows.pending().select_related("file").order_by("created_at", "pk"))
+    if found:
+        keys = [attachment.pk for attachment in found]
+        rows.filter(pk__in=keys).update(message=message, round=message.round)
+        _tell(message, [_in_short(attachment) for attachment in found])
+    return len(found)
+
+
+def _tell(message: Message, documents: list[dict[str, Any]]) -> None:
+    """The message says itself what it came with, wherever it is shown."""
+    message.metadata["documents"] = documents
+    message.save(update_fields=["metadata"])
+
+
+def _in_short(attachment: Attachment) -> dict[str, Any]:
+    return {
+        "id": str(attachment.pk),
+        "name": attachment.name,
+        "kind": attachment.file.kind,
+        "size": attachment.file.size,
+    }
 
 
 def read_attachment(attachment: Attachment) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from chat.documents.reading.decode import decoded
 from chat.documents.reading.types import Limits, Progress, Reading, Refused, Text
 
-_SKIPPED = {"script", "style", "noscript", "template", "svg", "math", "head", "iframe"}
+_SKIPPED = {"script", "style", "noscript", "template", "svg", "math", "title", "iframe"}
 _BLOCKS = {
     *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav"),
     *("ul", "ol", "dl", "dd", "dt", "table", "blockquote", "figure", "form", "hr"),
@@ -67,7 +67,6 @@ class _Parser(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipping:
-            # `</body>` ends a head that was never closed.
             self._depth -= tag == self._skipping
             if self._depth <= 0:
                 self._skipping = ""

@@ -1,0 +1,5 @@
+"""A reader that never says anything."""
+
+import time
+
+time.sleep(600)
