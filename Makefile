@@ -5,14 +5,14 @@ SERVE := $(PYTHON) -m scripts.bootstrap
 DEVELOP := $(PYTHON) -m scripts.bootstrap --dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all bench
+.PHONY: help run check test test-all bench bench-grounding
 
 help:
 	@echo "make run       start the server (make run PORT=8001 DATA_DIR=/path for others)"
 	@echo "make check     style, types, import rules, migrations"
 	@echo "make test      check, then the tests in stages"
 	@echo "make test-all  the same with the slow tests"
-	@echo "make bench     measure speed side by side"
+	@echo "make bench     measure speed side by side, and how well questions are answered"
 
 run:
 	@$(SERVE) -m scripts.launch
@@ -28,3 +28,7 @@ test-all:
 
 bench:
 	@$(DEVELOP) -m bench
+	@$(DEVELOP) -m bench.grounding
+
+bench-grounding:
+	@$(DEVELOP) -m bench.grounding
