@@ -9,10 +9,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from copilot_site.lib.fields import Unreadable
-from copilot_site.lib.outbound import outside_client, reach
+from copilot_site.lib.outbound import AddressRefused, outside_client, reach
 from copilot_site.lib.secret_values import remember
 from llmconfig.chain import Candidate, Chain
-from llmconfig.errors import ModelKeyUnreadable
+from llmconfig.errors import ModelAddressRefused, ModelKeyUnreadable
 from llmconfig.selection import ModelChoice
 from llmconfig.window import Fit, Window, fit, unlimited
 
@@ -25,7 +25,7 @@ def chat_client(
 ) -> BaseChatModel:
     """A model ready to be asked; overrides win over the config.
 
-    Raises ModelKeyUnreadable.
+    Raises ModelKeyUnreadable, ModelAddressRefused.
     """
     if choice.config is None:
         from llmconfig.offline import OfflineChatModel
@@ -37,6 +37,11 @@ def chat_client(
     config = choice.config
     if isinstance(config.api_key, Unreadable):
         raise ModelKeyUnreadable
+    url = normalised(config.base_url)
+    try:
+        reach(is_trusted=config.is_trusted).check(url)
+    except AddressRefused as error:
+        raise ModelAddressRefused(str(error)) from None
     options: dict[str, Any] = {}
     if (
         chosen := temperature if temperature is not None else config.temperature
@@ -46,7 +51,7 @@ def chat_client(
         options["max_tokens"] = limit
     return OpenAIModel(
         model=config.model,
-        base_url=normalised(config.base_url),
+        base_url=url,
         # Servers on site often take no key, but the client insists on one.
         api_key=remember(config.api_key or "none"),  # type: ignore[arg-type]
         # It retries by itself, so that a person hears of the wait.

@@ -15,7 +15,7 @@ import openai
 from langchain_core.messages import AnyMessage
 from langchain_openai import ChatOpenAI
 
-from copilot_site.lib.outbound import refused_within
+from copilot_site.lib.outbound import AddressRefused, refused_within
 from llmconfig.answer_reader import AnswerReader
 from llmconfig.deltas import Delta
 from llmconfig.errors import (
@@ -97,7 +97,7 @@ class OpenAIModel(ChatOpenAI):
             raise self._explained(error, body) from None
         except TimeoutError:
             raise _TooSlow(self.first_token_seconds) from None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, AddressRefused) as error:
             if refused := refused_within(error):
                 raise ModelAddressRefused(str(refused)) from None
             raise ModelUnreachable from None

@@ -106,7 +106,8 @@ _WHOLE = ("stop", "tool_calls", "function_call", "tool_use", "end_turn")
 # How models write calls where their server does not understand them.
 _CALL_MARKS = re.compile(
     r"<tool_call>|<function=|<function_call|<invoke name=|<\|tool_call|\[TOOL_CALLS\]"
-    r"|<\|python_tag\|>|<｜tool▁call|<\|channel\|>commentary to=",
+    r"|<\|python_tag\|>|<｜tool▁call|<\|channel\|>commentary to="
+    r"|```call-[0-9a-f]{16}",
     re.IGNORECASE,
 )
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
