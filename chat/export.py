@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from chat.history import all_messages, openai_message
+from chat.history import all_messages, turns_of
 from chat.models import ChatSession, Message
 
 _NAME_LENGTH = 60
@@ -24,8 +24,8 @@ def as_markdown(session: ChatSession) -> str:
     ]
     parts = [f"# {_line(session.title) or 'Conversation'}"]
     parts.append("\n".join(filter(None, facts)))
-    for message in all_messages(session):
-        parts += _sections(openai_message(message))
+    for turn in turns_of(session, all_messages(session)):
+        parts += _sections(turn)
     return "\n\n".join(parts) + "\n"
 
 
@@ -37,7 +37,7 @@ def as_openai(session: ChatSession) -> dict[str, Any]:
         "project_id": session.project.project_id if session.project else None,
         "created_at": session.created_at.isoformat(),
         "exported_at": timezone.now().isoformat(),
-        "messages": [openai_message(message) for message in all_messages(session)],
+        "messages": turns_of(session, all_messages(session)),
     }
 
 
@@ -61,6 +61,7 @@ def _sections(turn: dict[str, Any]) -> Iterator[str]:
             if turn["content"]:
                 yield f"## {_answer_title(metadata)}"
                 yield _quoted(turn["content"])
+            yield from _sources(metadata.get("citations", ()))
             yield from _calls(turn.get("tool_calls", ()))
         case _:
             yield "## Note"
@@ -74,6 +75,26 @@ def _answer_title(metadata: dict[str, Any]) -> str:
     if model := metadata.get("model"):
         title += f" ({_line(str(model))})"
     return f"{title}, not whole" if metadata.get("is_partial") else title
+
+
+def _sources(citations: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """What the answer cites, each with its number and place."""
+    lines = [
+        " · ".join(
+            part
+            for part in (
+                f"{one['n']}. {_line(one['title'])}",
+                _line(one["location"]),
+                one["time"],
+                "read before a later change" if one.get("stale") else "",
+            )
+            if part
+        )
+        for one in citations
+    ]
+    if lines:
+        yield "### Sources"
+        yield "\n".join(lines)
 
 
 def _calls(calls: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """Stored turns in OpenAI's format, for history, events and exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
 from chat.converters import openai_tool_call
 from chat.models import ChatSession, Message
+from chat.staleness import mark_stale
 
 
 def newest_messages(
@@ -33,6 +34,13 @@ def _shown(messages: QuerySet[Message]) -> QuerySet[Message]:
     return messages.annotate(
         verdict=F("feedback__value"), comment=F("feedback__comment")
     ).prefetch_related("calls")
+
+
+def turns_of(session: ChatSession, messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """In OpenAI's format; what a later change has overtaken is marked as stale."""
+    turns = [openai_message(message) for message in messages]
+    mark_stale(session, turns)
+    return turns
 
 
 def openai_message(message: Message) -> dict[str, Any]:

@@ -38,7 +38,10 @@ urlpatterns = [
     path("v3/directory/", include(directory_api)),
     path("settings/memory/", memory_page, name="memory-page"),
     path("v3/", include(memory_api)),
+    path("v3/knowledge/", include("chat.knowledge.api.urls")),
     path("v3/", include(projects_api)),
+    path("v3/", include("chat.profiles.api.urls")),
+    path("api/", include("chat.api.grounded_urls")),
     path("v3/projects/<str:project_id>/chat/", include(chat_api)),
     # GNS3 3.1's own path for the same.
     path(
