@@ -3,26 +3,25 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from django.utils import timezone
-from langchain_core.language_models import BaseChatModel
+from django.conf import settings
+from django.contrib.auth.models import User
 from langchain_core.messages import AnyMessage
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
+from accounts.language import language_of
 from chat.agent.person import person_of
-from chat.agent.prompts import lab_prompt
-from chat.agent.tools.base import as_json
 from chat.agent.tools.lab import Lab
-from chat.agent.tools.topology import describe
 from chat.agent.window import Masked, window_of
 from chat.events.redis import redis
 from chat.models import Run
-from copilot_site.lib.errors import UserFacingError
-from llmconfig.clients import chat_client, fitting
-from llmconfig.selection import ModelChoice, choose_config
+from chat.profiles.active import ActiveProfile, profile_for
+from llmconfig.clients import chain_of, fitting
+from llmconfig.fallback import FallbackModel
+from llmconfig.selection import LLMNotConfigured, ModelChoice, choose
 from llmconfig.window import Fit
 from projects.connections import client_for
 from projects.consoles import ConsoleBusy, in_process_lock
@@ -31,8 +30,6 @@ from projects.models import Project
 
 logger = logging.getLogger(__name__)
 
-_TOPOLOGY_SECONDS = 2.0
-_TOPOLOGY_LENGTH = 12_000
 # Renewed while it is held: a dead worker's console is free within seconds.
 _LOCK_SECONDS = 8.0
 _LOCK_WAIT_SECONDS = 60.0
@@ -42,41 +39,66 @@ _LOCK_WAIT_SECONDS = 60.0
 class RunContext:
     """A run's rows, turned into what the graph works with."""
 
+    user: User
+    language: str
+    profile: ActiveProfile
     choice: ModelChoice
-    model: BaseChatModel
+    model: FallbackModel
+    title_choice: ModelChoice
     fit: Fit
     masked: Masked
     messages: list[AnyMessage]
     project: Project | None
     may_change: bool
+    approval: str
     gns3_token: str = field(default="", repr=False)
 
 
 def load_context(run: Run) -> RunContext:
-    """In a thread: it reads the database. Raises LLMNotConfigured."""
-    if run.llm_config is not None and run.llm_config.is_enabled:
-        choice = ModelChoice(run.llm_config, is_offline=False)
-    else:
-        choice = choose_config(user=run.session.user)
+    """In a thread: it reads the database. Raises LLMNotConfigured, ProfileUnknown."""
+    # The version it was started with, also after a takeover.
+    profile = profile_for(run.profile, version=run.profile_version)
+    user = run.session.user
+    choice = choose(user=user, first=run.llm_config_id, **profile.model_for("chat"))
     project = run.session.project
     person = person_of(run)
     # Masked before anything is cut: half of a line no longer shows what it holds.
     leaves = choice.config is not None and choice.config.redacts
     masked: Masked = redact if leaves else str
     return RunContext(
+        user=user,
+        language=language_of(user),
+        profile=profile,
         choice=choice,
-        model=chat_client(
-            choice,
-            temperature=run.temperature,
-            max_tokens=run.max_tokens,
+        model=FallbackModel(
+            chain_of(
+                choice,
+                # Those that come first leave what is masked already.
+                str if leaves else redact,
+                temperature=run.temperature,
+                max_tokens=run.max_tokens,
+            )
         ),
+        title_choice=_title_choice(run, profile, choice),
         fit=fitting(choice, max_tokens=run.max_tokens),
         messages=window_of(run, masked),
         masked=masked,
         project=project,
         may_change=person.may_change,
+        approval=_policy(profile.approval, settings.APPROVAL_POLICY),
         gns3_token=person.gns3_token,
     )
+
+
+def _title_choice(run: Run, profile: ActiveProfile, choice: ModelChoice) -> ModelChoice:
+    """Often a smaller model; the run's own where there is none for titles."""
+    if run.round != 1 or choice.is_offline:
+        return choice
+    try:
+        found = choose(user=run.session.user, **profile.model_for("title"))
+    except LLMNotConfigured:
+        return choice
+    return choice if found.is_offline else found
 
 
 def lab_of(context: RunContext) -> Lab | None:
@@ -91,36 +113,10 @@ def lab_of(context: RunContext) -> Lab | None:
     )
 
 
-def system_prompt(context: RunContext, lab: Lab | None) -> Callable[[], Awaitable[str]]:
-    """Made anew for each call, with the topology as it is then."""
-    project = context.project
-
-    async def prompt() -> str:
-        topology = ""
-        if lab is not None and not context.choice.is_offline:
-            topology = await _topology(lab)
-        return context.masked(
-            lab_prompt(
-                project=project.name if project else "no project",
-                is_simulated=bool(project and project.server.is_simulated),
-                topology=topology,
-                now=timezone.localtime(),
-            )
-        )
-
-    return prompt
-
-
-async def _topology(lab: Lab) -> str:
-    """Bounded: a slow GNS3 must not keep a person from being answered."""
-    try:
-        async with asyncio.timeout(_TOPOLOGY_SECONDS):
-            topology = await lab.topology()
-    except (UserFacingError, TimeoutError) as error:
-        logger.info("No topology for the prompt: %s", error)
-        return ""
-    text = as_json(describe(topology, is_simulated=lab.is_simulated))
-    return text if len(text) <= _TOPOLOGY_LENGTH else ""
+def _policy(*policies: str) -> str:
+    """The site's and the profile's: each may forbid, and else each may trust."""
+    found = (each for each in ("never_change", "trust") if each in policies)
+    return next(found, "ask")
 
 
 @contextlib.asynccontextmanager

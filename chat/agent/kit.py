@@ -3,8 +3,35 @@
 from collections.abc import Callable
 
 from chat.agent.context import RunContext, lab_of
-from chat.agent.tools.kit import Kit
+from chat.agent.progress import Progress
+from chat.agent.tools.kit import Kit, tell_nobody
+from chat.agent.tools.lab import Lab
+from chat.datasources.service import sources_for
+from chat.directory.lookup import Records
+from chat.memory.notes import Notes
+from chat.websearch.search import web_search
+from copilot_site.lib.orm import in_orm_thread
 
 
-def kit_of(context: RunContext, say: Callable[[str], None]) -> Kit:
-    return Kit(lab=lab_of(context), say=say)
+async def kit_of(context: RunContext, say: Callable[[str], None]) -> Kit:
+    # Its client belongs to the running loop.
+    lab = lab_of(context)
+    return await in_orm_thread(_kit)(context, lab, say)
+
+
+def _kit(context: RunContext, lab: Lab | None, say: Callable[[str], None]) -> Kit:
+    """In a thread: it reads the database."""
+    profile = context.profile
+    return Kit(
+        lab=lab,
+        data=sources_for(
+            context.user,
+            profile.data_sources,
+            settings=profile.tool_settings.get("query_data"),
+        ),
+        directory=Records(context.user, context.project),
+        memory=Notes(context.user, context.project),
+        web=web_search(),
+        settings=profile.tool_settings,
+        say=Progress(say) if profile.shows_status else tell_nobody,
+    )

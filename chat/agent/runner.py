@@ -165,7 +165,7 @@ class Execution:
         Model and kit, with their keys, live only while it runs.
         """
         say = functools.partial(record.status, "progress")
-        kit = await in_orm_thread(kit_of)(context, say)
+        kit = await kit_of(context, say)
         context.model.report_to(ModelReports(record))
         model_token = current_model.set(context.model)
         kit_token = current_kit.set(kit)

@@ -81,6 +81,15 @@ class ActiveProfile:
     def languages(self) -> tuple[str, ...]:
         return tuple(self.texts)
 
+    def model_for(self, operation: str) -> dict[str, Any]:
+        """Which model an operation wants, as `llmconfig.selection.choose` takes it."""
+        wanted = self.operations.get(operation, {})
+        return {
+            "operation": operation,
+            "mode": wanted.get("mode"),
+            "needs": frozenset(wanted.get("needs", ())),
+        }
+
     def said_in(self, language: str) -> Texts:
         """In the nearest language there is, else in English."""
         for known in (language, language.split("-")[0]):

@@ -34,7 +34,7 @@ class Site:
             monkeypatch.setitem(TOOLS, tool.name, tool)
         monkeypatch.setattr(runner, "kit_of", self.kit)
 
-    def kit(self, context: Any, say: Any) -> Kit:
+    async def kit(self, context: Any, say: Any) -> Kit:
         return Kit(
             knowledge=self.knowledge,
             directory=self.directory,

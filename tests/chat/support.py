@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
+import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from chat.agent import runner
+from chat.agent.tools import available
+from chat.agent.tools.base import Tool
 from chat.events.address import RunAddress
 from chat.events.log import read_log
 from chat.events.reader import Batch, follow
@@ -20,6 +24,12 @@ from projects.models import Project
 DEADLINE = 20.0
 
 db = in_orm_thread
+
+
+def use_tools(monkeypatch: pytest.MonkeyPatch, tools: dict[str, Tool[Any]]) -> None:
+    """In place of the product's; offered whatever the profile names."""
+    monkeypatch.setattr(runner, "TOOLS", tools)
+    monkeypatch.setattr(runner, "offered", lambda names, kit: available(tools, kit))
 
 
 async def until(is_true: Callable[[], Any], what: str) -> None:

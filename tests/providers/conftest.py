@@ -12,7 +12,7 @@ from llmconfig import clients, openai_model
 from llmconfig.models import LLMConfig
 from llmconfig.openai_model import OpenAIModel
 from projects.models import Project
-from tests.chat.support import make_session
+from tests.chat.support import make_session, use_tools
 from tests.conftest import Valkey
 from tests.providers.agent import Probe
 from tests.providers.replay import Replay
@@ -59,7 +59,7 @@ async def make_model(replay: Replay) -> AsyncIterator[MakeModel]:
 @pytest.fixture
 def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
     probe = Probe()
-    monkeypatch.setitem(TOOLS, "probe", probe.tool())
+    use_tools(monkeypatch, {**TOOLS, "probe": probe.tool()})
     return probe
 
 

@@ -1,6 +1,6 @@
 """What a run lends its tools: the lab, and the site's sources of evidence."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -76,7 +76,7 @@ class Directory(Protocol):
 class Memory(Protocol):
     """What this person asked the copilot to keep."""
 
-    async def remember(self, text: str) -> str: ...
+    async def remember(self, text: str, *, only_here: bool = False) -> str: ...
 
     async def recall(self, query: str, *, limit: int = 8) -> list[Passage]: ...
 
@@ -88,17 +88,22 @@ class DataSources(Protocol):
 
     def names(self) -> Sequence[str]: ...
 
+    async def describe(self, source: str) -> dict[str, Any]: ...
+
     async def schema(self, source: str) -> str: ...
 
     async def query(self, source: str, sql: str) -> Evidence: ...
 
 
 class WebSearch(Protocol):
-    """A provider of web search, by name."""
+    """A provider of web search, by name; `options` are the profile's."""
 
-    provider: str
+    @property
+    def provider(self) -> str: ...
 
-    async def search(self, query: str, *, limit: int = 5) -> list[Passage]: ...
+    async def search(
+        self, query: str, *, limit: int = 5, options: Mapping[str, Any] | None = None
+    ) -> list[Passage]: ...
 
 
 class Documents(Protocol):
@@ -111,7 +116,7 @@ class Documents(Protocol):
     ) -> Evidence: ...
 
 
-def _tell_nobody(text: str) -> None:
+def tell_nobody(text: str) -> None:
     pass
 
 
@@ -129,8 +134,10 @@ class Kit:
     data: DataSources | None = None
     web: WebSearch | None = None
     documents: Documents | None = None
+    # By tool: what the profile sets.
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Shows a line of progress to whoever follows; never part of the answer.
-    say: Callable[[str], None] = field(default=_tell_nobody)
+    say: Callable[[str], None] = field(default=tell_nobody)
 
 
 NOTHING = Kit()

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.backends.utils import CursorWrapper
 from langchain_core.runnables.config import var_child_runnable_config
-from pytest_django.fixtures import SettingsWrapper
 
 from chat.agent import runner
 from chat.agent.checkpoints import Checkpoints
@@ -58,7 +57,7 @@ class Wanted(ToolArguments):
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch, settings: SettingsWrapper) -> list[int]:
+def ran(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[int]:
     """The graph has the tools `look` (a read) and `change`; what they were run with."""
     # About the order and the recording of calls; asking has tests of its own.
     settings.APPROVAL_POLICY = "trust"

@@ -7,14 +7,13 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from chat.agent import runner
 from chat.agent.tools.base import Tool, ToolArguments
 from chat.models import ChatSession, Message, Run
 from chat.models.run import Status
 from llmconfig.models import LLMConfig
 from projects.models import Project
 from tests.chat.conftest import InProcessWorker
-from tests.chat.support import db, kinds, make_run, text_of
+from tests.chat.support import db, kinds, make_run, text_of, use_tools
 from tests.conftest import LAB_ID, OTHER_LAB_ID, Valkey
 from tests.fakes.provider import ScriptedProvider, calls, fails, says, stalls
 
@@ -32,7 +31,7 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(arguments: Wanted, kit: Any) -> dict[str, int]:
         return {"got": arguments.x}
 
-    monkeypatch.setattr(runner, "TOOLS", {"look": Tool("look", "", Wanted, run)})
+    use_tools(monkeypatch, {"look": Tool("look", "", Wanted, run)})
 
 
 async def post(client: AsyncClient, body: Any, **headers: str) -> Any:
