@@ -29,7 +29,9 @@ _ALIAS = "/v3/copilot/"
 _METHODS = ("get", "post", "put", "patch", "delete")
 _TAGS = {
     "/chat/": "Chat",
+    "/v3/knowledge": "Knowledge",
     "/v3/events": "Chat",
+    "/v3/profiles": "Chat",
     "/v3/projects": "Projects",
     "/v3/access": "Access",
     "/v3/directory": "Directory",

@@ -47,6 +47,7 @@ OWN = {
     "me": ["GET"],
     "who-am-i": ["GET"],
     "project-list": ["GET", "POST"],
+    "profile-list": ["GET"],
     "api-token-list": ["GET", "POST"],
     "user-events": ["GET"],
 }
