@@ -27,6 +27,16 @@ from copilot_site.lib.words import (
 # A record must have this much of what is wanted, and not much less than the best.
 _ENOUGH, _NEAR_BEST = 0.3, 0.6
 _SAME_KIND = 0.8
+# Of any record such may be said; they do not tell which.
+_ANY = frozenset(
+    words(
+        "teach teaches taught teaching held hold holds offer offers offered available "
+        "exist exists located find take takes place happen happens start "
+        "starts begin begins end ends open opens free called named work works person "
+        "unterrichtet lehrt halt gehalten angeboten findet statt befindet liegt heisst "
+        "beginnt endet geoffnet frei verfugbar arbeitet 上课 教 开门 办公"
+    )
+)
 _SAME_NAME = 85
 _COMPARISON = re.compile(r"(<=|>=|<|>|=)?\s*(-?\d+(?:[.,]\d+)?)")
 _RANGE = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(?:-|–|\.\.|to|bis)\s*(\d+(?:[.,]\d+)?)")
@@ -130,6 +140,7 @@ class Matcher:
             word
             for word in telling_words(text)
             if word not in of_fields
+            and word not in _ANY
             and not any(likeness(word, own) >= _SAME_KIND for own in of_kind)
         ]
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ MOST_ROWS = 10_000
 MOST_COLUMNS = 100
 _LONGEST_CELL = 20_000
 _DELIMITERS = ",;\t|"
+_QUOTED = re.compile('"[^"]*"')
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe", "utf-16"),
@@ -148,14 +150,7 @@ def is_formula(cell: str) -> bool:
 
 
 def _delimiter(text: str) -> str:
-    """The sign that parts the header into most columns."""
+    """The sign that stands most often in the header, beside what is quoted there."""
     first = next(line for line in text.splitlines() if line.strip())
-    counts = {sign: _count(first, sign) for sign in _DELIMITERS}
-    return max(counts, key=lambda sign: counts[sign])
-
-
-def _count(line: str, sign: str) -> int:
-    try:
-        return len(next(csv.reader([line], delimiter=sign)))
-    except (csv.Error, StopIteration):
-        return 0
+    plain = _QUOTED.sub("", first)
+    return max(_DELIMITERS, key=plain.count)
