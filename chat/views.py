@@ -20,6 +20,8 @@ def page(request: HttpRequest) -> HttpResponse:
             "login": reverse("login"),
             "logout": reverse("logout"),
             "admin": reverse("admin:index"),
+            "directory": reverse("directory"),
+            "memory": reverse("memory-page"),
         },
     }
     return render(request, "chat/page.html", {"bootstrap": bootstrap})

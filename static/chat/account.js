@@ -1,5 +1,6 @@
 // The menu of the person: theme, settings, sign out.
 
+import { gettext } from "./i18n.js";
 import { openMenu } from "./menu.js";
 import { currentTheme, setTheme } from "./theme.js";
 
@@ -10,7 +11,10 @@ export function openAccountMenu(anchor, { me, urls, onSignOut }) {
     { group: "Theme" },
     ...THEMES.map(([value, label, icon]) => ({ label, icon, isChosen: currentTheme() === value, act: () => setTheme(value) })),
     "line",
+    { label: gettext("Directory"), hint: gettext("courses, people, rooms"), icon: "list", act: () => location.assign(urls.directory) },
+    { label: gettext("Memory"), hint: gettext("what is kept for you"), icon: "edit", act: () => location.assign(urls.memory) },
     ...(me?.is_staff ? [{ label: "Settings and audit", hint: "the admin", icon: "sliders", act: () => location.assign(urls.admin) }] : []),
+    ...(me && !me.web_search ? [{ group: gettext("Web search is off: no provider is set up") }] : []),
     { label: "Sign out", hint: me?.username, icon: "out", act: onSignOut },
   ]);
 }
