@@ -94,7 +94,7 @@ def _by_meaning(
 
 
 def _by_words(terms: Sequence[str], collections: CollectionQuerySet) -> list[int]:
-    allowed, values = collections.order_by().values("pk").query.sql_with_params()
+    allowed, values = collections.as_subquery()
     if connection.vendor == "sqlite":
         query, arguments = _SQLITE.format(allowed=allowed), [_fts5(terms)]
     else:

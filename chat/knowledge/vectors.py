@@ -68,7 +68,7 @@ def fill_pgvector(passages: Iterable[int] | None = None) -> None:
 def _by_database(
     vector: "Vectors", collections: CollectionQuerySet, model: str, limit: int
 ) -> list[tuple[int, float]]:
-    allowed, values = collections.order_by().values("pk").query.sql_with_params()
+    allowed, values = collections.as_subquery()
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT p.id, 1 - (p.embedding <=> %s::vector) FROM knowledge_passage p "

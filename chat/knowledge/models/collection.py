@@ -1,10 +1,11 @@
 """A named set of documents, and who may read it."""
 
 import uuid
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -34,6 +35,13 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
             | Q(scope=Collection.Scope.USER, user=user.pk)
             | Q(projects, scope=Collection.Scope.PROJECT)
         )
+
+    def as_subquery(self) -> tuple[str, tuple[Any, ...]]:
+        """SQL of their keys, and its values, for queries written by hand."""
+        try:
+            return self.order_by().values("pk").query.sql_with_params()
+        except EmptyResultSet:
+            return "SELECT id FROM knowledge_collection WHERE 1 = 0", ()
 
     def listed(self) -> Self:
         return self.order_by("scope", "name", "pk")

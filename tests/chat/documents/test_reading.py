@@ -119,7 +119,7 @@ def test_headings_and_tables_of_a_word_document_are_read(reads: Reads) -> None:
 
 
 def test_rows_of_a_table_carry_their_header(reads: Reads) -> None:
-    text = reads("a.csv", "Name;Raum\nNetzlabor;C 204\n;\n".encode())
+    text = reads("a.csv", b"Name;Raum\nNetzlabor;C 204\n;\n")
 
     assert text.text == "Name: Netzlabor | Raum: C 204\n"
     assert text.is_lines
@@ -165,18 +165,14 @@ def test_entities_of_entities_are_not_resolved(reads: Reads) -> None:
     assert len(text) < 1_000
 
 
-def test_a_pdf_of_very_many_pages_is_refused(
-    reads: Reads, settings: Settings
-) -> None:
+def test_a_pdf_of_very_many_pages_is_refused(reads: Reads, settings: Settings) -> None:
     settings.DOCUMENT_PAGES = 3
 
     with pytest.raises(DocumentRefused, match="4 pages; 3 are the most"):
         reads("a.pdf", samples.pdf("a", "b", "c", "d"))
 
 
-def test_a_text_that_is_too_long_is_refused(
-    reads: Reads, settings: Settings
-) -> None:
+def test_a_text_that_is_too_long_is_refused(reads: Reads, settings: Settings) -> None:
     settings.DOCUMENT_TEXT_LENGTH = 100
 
     for name, data in (("a.txt", b"x" * 101), ("a.html", b"<html>" + b"x" * 101)):
