@@ -66,7 +66,8 @@ class Notes:
         return Memory.objects.owned_by(self._user).known_in(self._project)
 
     def _recall(self, query: str, limit: int) -> list[Memory]:
-        return matching(list(self._mine), query)[:limit]
+        notes = list(self._mine.select_related("project"))
+        return matching(notes, query)[:limit]
 
     def _forget(self, query: str) -> int:
         notes = list(self._mine)

@@ -43,7 +43,12 @@ class FakeTavily:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._end is not None
+        self.end()
+
+    def end(self) -> None:
+        """Once; a test may do it before its fixture does."""
+        if self._end is None or self._loop.is_closed():
+            return
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(10)
 
