@@ -1,6 +1,7 @@
 """A question in words + a schema → what to ask the database."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llmconfig.offline import data_words as w
@@ -73,10 +74,41 @@ def plan_for(text: str, source: Source) -> Plan:
     tables, columns, plan.terms = _match(rest, names)
     plan.matched = len(tables) + len(columns)
     _choose(plan, text, tables, columns, names)
+    if plan.order and " by " in rest:
+        _set_ranked(plan, rest, names)
     if group_word:
         _set_group(plan, group_word, names)
     _finish(plan, text, numbers, names, tables)
     return plan
+
+
+def table_of(plan: Plan, found: Sequence[Column], source: Source) -> Table:
+    """Of what is asked where only values were named: `how many … are in …`."""
+    names = list(dict.fromkeys(column.table for column in found))
+    near = [
+        table
+        for table in source.tables.values()
+        if table.name not in names and source.is_above(table.name, names)
+    ]
+    # Amounts of things where several were named, else the things themselves.
+    near.sort(key=lambda table: _is_labelled(table) == (len(names) > 1))
+    if plan.aggregate and near:
+        if len(near[0].measures) == 1 and not _is_labelled(near[0]):
+            plan.measure, plan.aggregate = near[0].measures[0], "sum"
+        return near[0]
+    return source.tables[names[0]]
+
+
+def settle(plan: Plan, found: Sequence[Column], source: Source) -> bool:
+    """False where a sum would take rows twice; another column may do better."""
+    others = [column.table for column in (*found, plan.group) if column is not None]
+    if plan.aggregate not in ("sum", "avg") or plan.measure is None:
+        return True
+    for column in (plan.measure, *source.columns()):
+        if column.name == plan.measure.name and source.is_above(column.table, others):
+            plan.measure, plan.table = column, source.tables[column.table]
+            return True
+    return False
 
 
 def _known(phrase: str) -> list[str]:
@@ -168,11 +200,13 @@ def _choose(
     elif is_count:
         plan.aggregate = "count"
     plan.measure = measures[0] if measures else None
-    if plan.measure is None and (plan.aggregate or plan.order):
+    if plan.measure is None:
         # `stock` is asked for by its quantity.
         for table in tables:
             if len(table.measures) == 1 and not _is_labelled(table):
-                plan.measure = table.measures[0]
+                if plan.aggregate or plan.order or table is main:
+                    plan.measure = table.measures[0]
+                    plan.aggregate = plan.aggregate or ("" if plan.order else "sum")
                 break
     if plan.aggregate == "count" and plan.measure is not None:
         is_counted = plan.measure.name.lower() not in ("price", "unit_price")
@@ -208,6 +242,23 @@ def _set_group(plan: Plan, phrase: str, names: _Names) -> None:
         plan.table = plan.table or names.source.tables[plan.group.table]
 
 
+def _set_ranked(plan: Plan, text: str, names: _Names) -> None:
+    """`top 3 customers by orders`: what stands first is ranked, the rest measures."""
+    head = text.partition(" by ")[0]
+    tables, columns, _ = _match(head, names)
+    label = tables[0].label if tables else None
+    if label is None and columns and not columns[0][1].is_measure:
+        label = _label_of(columns[0][1], names.source)
+    if label is None or plan.table is None:
+        return
+    is_same_row = plan.measure is not None and plan.measure.table == label.table
+    if is_same_row and tables:
+        plan.aggregate = ""
+    else:
+        plan.group = label
+        plan.aggregate = plan.aggregate or ("sum" if plan.measure else "count")
+
+
 def _label_of(column: Column, source: Source) -> Column:
     """A reference stands for the name of what it refers to."""
     other = source.tables.get(column.refers_to.rpartition(".")[0])
@@ -227,6 +278,11 @@ def _finish(
             column = plan.table.measures[0]
         if column is not None:
             plan.conditions.append((column, operator, value))
+    if plan.measure is not None and not plan.order:
+        said = w.IS.search(text)
+        if said and w.stem(said["what"]) in plan.measure.stems:
+            equals = "=" if w.IS_NOT.search(text) else ">"
+            plan.conditions.append((plan.measure, equals, "0"))
     if plan.conditions and plan.aggregate == "sum" and not w.TOTAL.search(text):
         plan.aggregate = "count"
     if plan.order and not plan.aggregate and plan.measure is not None:

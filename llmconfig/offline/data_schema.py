@@ -103,6 +103,10 @@ class Source:
             start, goals, forward=False
         )
 
+    def is_above(self, table: str, others: Sequence[str]) -> bool:
+        """Each of its rows leads to one row of each of the others."""
+        return self._path(table, others, forward=True) is not None
+
     def _path(
         self, start: str, goals: Sequence[str], *, forward: bool
     ) -> list[Join] | None:

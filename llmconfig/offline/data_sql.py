@@ -1,10 +1,20 @@
 """A plan → one SELECT; and one that looks where a word stands in the data."""
 
+import re
 from collections.abc import Sequence
 
 from llmconfig.offline.data_question import Plan
-from llmconfig.offline.data_schema import Column, Join, Source
+from llmconfig.offline.data_schema import Column, Join, Source, Table
 
+_SIMPLE = re.compile(r"[a-z_][a-z0-9_]*")
+_RESERVED = """
+all and any as asc between by case cast check column constraint create cross current
+default delete desc distinct do else end except exists fetch for foreign from full
+grant group having in index inner insert intersect into is join key left like limit
+natural not null offset on or order outer over primary references right row rows select
+set table then to transaction union unique update user using values when where window
+with
+"""
 _PLACES = 16
 _TERMS = 3
 Filter = tuple[Column, str]
@@ -32,7 +42,7 @@ def select(plan: Plan, filters: Sequence[Filter], source: Source) -> str | None:
         parts.append(f"WHERE {' AND '.join(where)}")
     if plan.group is not None:
         parts.append(f"GROUP BY {_at(plan.group, aliases)}")
-    if order := _order(plan, aliases):
+    if order := _order(plan, joins, aliases):
         parts.append(f"ORDER BY {order}")
     if plan.group is not None or not plan.aggregate:
         parts.append(f"LIMIT {plan.limit}")
@@ -46,9 +56,9 @@ def _shown(
     aliases: dict[str, str],
 ) -> str:
     if plan.aggregate:
-        columns = [_at(plan.group, aliases)] if plan.group else []
+        columns = [_named(plan.group, plan, aliases)] if plan.group else []
         return ", ".join(
-            [*columns, f"{_total(plan, aliases)} AS {_quoted(title(plan))}"]
+            [*columns, f"{_total(plan, joins, aliases)} AS {_quoted(title(plan))}"]
         )
     assert plan.table is not None
     chosen = [plan.table.label, *([plan.measure] if plan.measure else [])]
@@ -57,10 +67,19 @@ def _shown(
     if len(chosen) == 1:
         # Nothing but the table was named: its first columns say most.
         chosen += [c for c in plan.table.columns if not c.refers_to][:5]
-    unique = dict.fromkeys(_at(column, aliases) for column in chosen)
+    unique = dict.fromkeys(_named(column, plan, aliases) for column in chosen)
     # By way of a table with many rows for one, each would come many times.
     distinct = "" if all(join.is_forward for join in joins) else "DISTINCT "
     return distinct + ", ".join(unique)
+
+
+def _named(column: Column, plan: Plan, aliases: dict[str, str]) -> str:
+    """The name of another table's row is called as that table."""
+    assert plan.table is not None
+    if column.table == plan.table.name or column.name not in ("name", "title"):
+        return _at(column, aliases)
+    called = Table(column.table, ()).stem
+    return f"{_at(column, aliases)} AS {_quoted(called)}"
 
 
 def title(plan: Plan) -> str:
@@ -71,8 +90,12 @@ def title(plan: Plan) -> str:
     return f"{word} {plan.measure.name.replace('_', ' ')}"
 
 
-def _total(plan: Plan, aliases: dict[str, str]) -> str:
+def _total(plan: Plan, joins: Sequence[Join], aliases: dict[str, str]) -> str:
     if plan.aggregate == "count" or plan.measure is None:
+        keys = [c for c in plan.table.columns if c.is_key] if plan.table else []
+        if len(keys) == 1 and not all(join.is_forward for join in joins):
+            # By way of a table with many rows for one, each would count many times.
+            return f"COUNT(DISTINCT {_at(keys[0], aliases)})"
         return "COUNT(*)"
     value = _at(plan.measure, aliases)
     if plan.aggregate == "avg":
@@ -80,9 +103,9 @@ def _total(plan: Plan, aliases: dict[str, str]) -> str:
     return f"SUM({value})"
 
 
-def _order(plan: Plan, aliases: dict[str, str]) -> str:
+def _order(plan: Plan, joins: Sequence[Join], aliases: dict[str, str]) -> str:
     if plan.group is not None:
-        return f"{_total(plan, aliases)} {plan.order or 'DESC'}"
+        return f"{_total(plan, joins, aliases)} {plan.order or 'DESC'}"
     if plan.aggregate:
         return ""
     by = plan.measure or next((column for column, _, _ in plan.conditions), None)
@@ -109,9 +132,9 @@ def search(terms: Sequence[str], source: Source) -> str:
                 f"'{_text(column.table)}' AS in_table, '{_text(column.name)}' AS "
                 f"in_column, COUNT(*) AS hits, MIN(LENGTH({_quoted(column.name)})) AS "
                 f"shortest FROM {_name(column.table)} "
-                f"WHERE {value} LIKE '%{_text(term)}%' HAVING COUNT(*) > 0"
+                f"WHERE {value} LIKE '%{_text(term)}%'"
             )
-    return " UNION ALL ".join(parts)
+    return f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS found WHERE hits > 0"
 
 
 def count_rows(source: Source) -> str:
@@ -130,6 +153,8 @@ def _name(table: str) -> str:
 
 
 def _quoted(name: str) -> str:
+    if _SIMPLE.fullmatch(name) and name not in _RESERVED.split():
+        return name
     return '"{}"'.format(name.replace('"', '""'))
 
 

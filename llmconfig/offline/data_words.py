@@ -25,7 +25,8 @@ CHINESE = {
     "地点": "location", "位置": "location", "类别": "category", "供应商": "supplier",
     "订单": "order", "客户": "customer", "数量": "quantity", "交换机": "switch",
     "路由器": "router", "最贵": "most expensive", "最便宜": "cheapest",
-    "总": " total ", "平均": " average ", "每个": " per ", "按": " per ",
+    "总量": " total ", "总数": " total ", "总": " total ", "有多少": " how many ",
+    "平均": " average ", "每个": " per ", "按": " per ",
     "多少": " how many ", "几个": " how many ", "超过": " more than ",
     "大于": " more than ", "高于": " more than ", "低于": " less than ",
     "小于": " less than ", "少于": " less than ", "哪些": " which ", "前": " top ",
@@ -52,6 +53,9 @@ LEAST = re.compile(
     r"\bcheapest\b|\blowest\b|\bfewest\b|\bleast\b(?! \d)|\bsmallest\b|\bshortest\b"
     r"|\bgünstigste\w*|\bbilligste\w*|\bkleinste\w*|\bwenigsten\b"
 )
+# `which products are discontinued`: a column that is true or false.
+IS = re.compile(r"\b(?:are|is|sind|ist)\s+(?:not\s+|nicht\s+)?(?P<what>\w+)\W*$")
+IS_NOT = re.compile(r"\b(?:not|nicht)\b")
 _NUMBER = r"(?P<number>\d[\d,.]*)"
 COMPARISONS = (
     (">=", re.compile(rf"\b(?:at least|mindestens)\s+{_NUMBER}")),

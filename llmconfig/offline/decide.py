@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from llmconfig.offline import change, create, fix, reach, show
+from llmconfig.offline.data import answer_data, is_for_data
 from llmconfig.offline.evidence import collect
 from llmconfig.offline.question import read_question
 from llmconfig.offline.steps import Step, Turn
@@ -48,4 +49,7 @@ def decide(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Step:
     )
     question = read_question(messages[: last + 1])
     turn = Turn(question, collect(messages[last + 1 :]), tools)
+    is_talk = question.intent in {Intent.HELP, Intent.GREETING}
+    if not is_talk and is_for_data(tools, is_unknown=question.intent is Intent.UNKNOWN):
+        return answer_data(turn)
     return _ANSWERS[question.intent](turn)
