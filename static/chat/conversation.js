@@ -109,8 +109,9 @@ export class Conversation {
     this.#follower?.retry();
   }
 
-  async send(text, { queue = false } = {}) {
-    await this.#post({ text, key: randomId(), state: "sending", error: "" }, queue);
+  // wanted: what the message asks for besides: {profile?, temperature?, max_tokens?}
+  async send(text, { queue = false, wanted = {} } = {}) {
+    await this.#post({ text, wanted, key: randomId(), state: "sending", error: "" }, queue);
   }
 
   async resend() {
@@ -129,7 +130,7 @@ export class Conversation {
     this.outbox = outbox;
     this.problem = null;
     this.onChange(this);
-    const body = { message: outbox.text, stream: true, mode: "text" };
+    const body = { message: outbox.text, stream: true, mode: "text", ...outbox.wanted };
     if (this.sessionId !== null) body.session_id = this.sessionId;
     if (queue || this.active) body.multitask_strategy = "enqueue";
     try {

@@ -61,7 +61,7 @@ function onKey(event, menu, close) {
   event.stopPropagation();
 }
 
-function place(menu, anchor) {
+export function place(menu, anchor) {
   const box = anchor.getBoundingClientRect();
   const size = menu.getBoundingClientRect();
   const isRtl = document.documentElement.dir === "rtl";

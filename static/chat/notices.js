@@ -47,23 +47,3 @@ export function loadFailed(error, onRetry) {
   if (error.status === 404) return note({ name: "search", title: "No such conversation", text: "It was deleted, or it is someone else's.", isAlert: true, acts: [button("New conversation", { onclick: onRetry.fresh })] });
   return note({ name: "alert", tone: "note--bad", title: "This could not be loaded", text: error.message, isAlert: true, acts: [button("Retry", { onclick: onRetry.again }, icon("retry"), "Retry")] });
 }
-
-// First screen of an empty conversation: questions made from the lab's own names.
-export function welcome(topology, isSimulated, onAsk) {
-  return h("div", { class: "hello" },
-    h("div", {}, h("h2", {}, "Talk to your lab"), h("p", { class: "hello__lead" }, "Copilot reads the topology and runs commands on the consoles. It shows what each device said, so you can check every answer.")),
-    h("div", { class: "stack" }, h("p", { class: "soft" }, isSimulated ? "Try a question on the simulated lab" : "Try a question"),
-      h("div", { class: "tries" }, ...questions(topology).map((text) => button(text, { class: "btn try", dir: "auto", onclick: () => onAsk(text) })))));
-}
-
-function questions(topology) {
-  const nodes = topology?.nodes ?? [];
-  const pcs = nodes.filter((node) => node.node_type === "vpcs").map((node) => node.name).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  const routers = nodes.filter((node) => ["dynamips", "iou"].includes(node.node_type)).map((node) => node.name);
-  return [
-    pcs.length >= 2 ? `Why can't ${pcs[0]} reach ${pcs[1]}?` : null,
-    routers.length ? `Which routes does ${routers[0]} have?` : null,
-    nodes.length ? "How is this lab addressed?" : "Add two PCs and a switch, and connect them.",
-    nodes.length ? "What is wrong with this lab?" : null,
-  ].filter(Boolean);
-}

@@ -11,8 +11,10 @@ import { gettext } from "./i18n.js";
 import { LabPanel } from "./lab.js";
 import { LiveLine } from "./live.js";
 import { isMenuOpen } from "./menu.js";
-import { closedNote, loadFailed, noProjects, problemNote, welcome } from "./notices.js";
+import { closedNote, loadFailed, noProjects, problemNote } from "./notices.js";
 import { Panels } from "./panels.js";
+import { Parameters } from "./parameters.js";
+import { profileBadge, Profiles } from "./profiles.js";
 import { isOpen, offlineBadge, openProjectMenu, showProject, simulatedBadge } from "./projects.js";
 import { withVerdict } from "./reduce.js";
 import { Thread } from "./render.js";
@@ -21,6 +23,7 @@ import { SessionList } from "./sessions.js";
 import { Strip } from "./strip.js";
 import { copyOf } from "./terminal.js";
 import { CHANGES_TOPOLOGY } from "./tools.js";
+import { Welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const bootstrap = JSON.parse($("bootstrap").textContent);
@@ -30,7 +33,14 @@ const scroll = new StickyScroll($("thread"), $("jump"));
 const live = new LiveLine($("live"));
 const strip = new Strip($("strip"), () => state.conversation?.reconnect());
 
-const state = { me: null, projects: [], project: null, conversation: null, error: null, isOpening: false };
+const parameters = new Parameters($("parameters"));
+const profiles = new Profiles();
+const welcome = new Welcome({
+  onAsk: (text) => send(text),
+  onProfile: (profile) => chooseProfile(profile),
+});
+
+const state = { me: null, projects: [], project: null, conversation: null, error: null, isOpening: false, chosenProfile: null };
 
 const context = {
   prompt(device) {
@@ -80,7 +90,7 @@ const address = (project, sessionId) => `?${new URLSearchParams({ project: proje
 
 async function start() {
   try {
-    [state.me, state.projects] = await Promise.all([api.get("v3/me"), api.get("v3/projects")]);
+    [state.me, state.projects] = await Promise.all([api.get("v3/me"), api.get("v3/projects"), profiles.load(api)]);
   } catch (error) {
     thread.clear(loadFailed(error.status === 404 ? new Error(error.message) : error, { again: start }));
     return;
@@ -111,6 +121,7 @@ function showSession(sessionId, { isFirst = false, keepAddress = false } = {}) {
   state.conversation?.hide();
   strip.reset();
   state.error = null;
+  state.chosenProfile = null;
   const conversation = new Conversation({ api, projectId: state.project.project_id, sessionId, onChange, onCreated });
   state.conversation = conversation;
   sessions.choose(sessionId);
@@ -175,7 +186,19 @@ async function setProjectOpen(isOpened) {
 function send(text, options) {
   if (!state.project || !text?.trim()) return;
   scroll.toEnd();
-  state.conversation.send(text.trim(), options);
+  const wanted = { ...parameters.values, ...(state.chosenProfile ? { profile: state.chosenProfile.name } : {}) };
+  state.conversation.send(text.trim(), { ...options, wanted });
+}
+
+// The one that the next message asks for: else the session's last, else the site's.
+function currentProfile() {
+  const session = sessions.find(state.conversation?.sessionId);
+  return state.chosenProfile ?? profiles.find(session?.profile) ?? profiles.default;
+}
+
+function chooseProfile(profile) {
+  state.chosenProfile = profile;
+  schedule();
 }
 
 // --- Rendering: one pass a frame ---------------------------------------------
@@ -196,6 +219,7 @@ function render() {
   showProject(project, $("project-name"), $("project-where"));
   $("labels").replaceChildren(...(context.isSimulated() ? [simulatedBadge()] : []), ...(state.me?.llm?.is_offline ? [offlineBadge()] : []));
   $("model").textContent = modelWords(state.me);
+  renderProfile(conversation);
   const session = sessions.find(conversation?.sessionId);
   const title = conversation?.view.title || session?.title || "New conversation";
   $("title").textContent = title;
@@ -214,6 +238,13 @@ function render() {
   lab.render(project, conversation);
 }
 
+function renderProfile(conversation) {
+  const profile = currentProfile();
+  $("profile").hidden = profiles.list.length < 2;
+  $("profile-name").textContent = profile?.title ?? "";
+  if (conversation?.sessionId && profile && !profile.is_default) $("labels").prepend(profileBadge(profile));
+}
+
 function modelWords(me) {
   if (!me) return "";
   if (me.llm?.is_offline) return "Offline model: rules, no language model";
@@ -229,11 +260,16 @@ function renderThread() {
   if (!project) return state.me ? thread.clear(noProjects(start)) : undefined;
   if (state.error) return thread.clear(loadFailed(state.error, { again: () => showSession(conversation.sessionId, { keepAddress: true }), fresh: () => showSession(null) }));
   if (!conversation.isLoaded) return undefined;
-  if (!conversation.view.rounds.length && !conversation.outbox) return isClosed ? thread.clear() : thread.clear(welcome(lab.topology, context.isSimulated(), (text) => send(text)));
+  if (!conversation.view.rounds.length && !conversation.outbox) return isClosed ? thread.clear() : renderWelcome();
   thread.render(conversation.view, conversation.outbox);
   renderEarlier(conversation);
   scroll.settle();
   return undefined;
+}
+
+function renderWelcome() {
+  const node = welcome.show({ profiles: profiles.list, profile: currentProfile(), topology: lab.topology, isSimulated: context.isSimulated() });
+  if ($("column").firstChild !== node) thread.clear(node);
 }
 
 function renderEarlier(conversation) {
@@ -304,6 +340,7 @@ $("project").addEventListener("click", (event) => openProjectMenu(event.currentT
     if (await confirmDeed("Close this project?", "Its devices stop, also for everyone else who works in it.", "Close project")) setProjectOpen(false);
   },
 }));
+$("profile").addEventListener("click", (event) => profiles.openMenu(event.currentTarget, currentProfile(), chooseProfile));
 $("title").addEventListener("click", () => withSession((session) => sessions.rename(session)));
 $("pin").addEventListener("click", () => withSession((session) => sessions.pin(session)));
 $("more").addEventListener("click", (event) => withSession((session) => sessions.menu(event.currentTarget, session)));

@@ -106,6 +106,7 @@ class FakeBackend:
         self.is_staff = True
         self.llm: JsonObject | None = {"model": "gpt-4.1-mini", "is_offline": False}
         self.is_simulated = False
+        self.profiles: list[JsonObject] = []
         self.has_projects = True
         self.lab = default_lab()
         self.opened = {PROJECT: True, CLOSED: False}
@@ -335,6 +336,7 @@ class FakeBackend:
             web.get("/static/{path:.+}", self._static),
             web.get("/v3/me", self._me),
             web.get("/v3/projects", self._projects),
+            web.get("/v3/profiles", self._profiles),
             web.post("/v3/projects/{pid}/{deed:open|close}", self._open),
             web.get("/v3/projects/{pid}/topology", self._topology),
             web.get("/v3/projects/{pid}/topology.svg", self._drawing),
@@ -403,6 +405,9 @@ class FakeBackend:
                 "llm": self.llm,
             }
         )
+
+    async def _profiles(self, _request: web.Request) -> web.Response:
+        return web.json_response(self.profiles)
 
     def _project(self, project_id: str) -> JsonObject:
         return {
