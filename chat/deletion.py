@@ -5,6 +5,8 @@ import time
 from django.db import transaction
 
 from chat.control import forget_logs
+from chat.documents.models import Attachment
+from chat.documents.store import release
 from chat.events.address import RunAddress
 from chat.models import ChatSession, Run
 from chat.models.run import EXECUTING, FINISHED
@@ -42,7 +44,12 @@ def _delete_batch(keys: list[int], deadline: float) -> int:
             break
         time.sleep(0.02)
     addresses = [RunAddress.of(run) for run in runs]
+    files = list(
+        Attachment.objects.filter(session__in=keys).values_list("file_id", flat=True)
+    )
     with transaction.atomic():
         _, counts = ChatSession.objects.filter(pk__in=keys).delete()
     forget_logs(addresses)
+    if files:
+        release(files)
     return counts.get("chat.ChatSession", 0)

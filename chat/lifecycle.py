@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from chat.agent.checkpoints import store_path
 from chat.control import forget_logs
+from chat.documents.store import release
 from chat.events.address import RunAddress
 from chat.models import ChatSession, Run
 from chat.models.run import EXECUTING, FINISHED, Status
@@ -110,6 +111,7 @@ def _purge(project: Project) -> PurgedProject | None:
             counts=dict(counts),
         )
     _remove_store(project.project_id)
+    release()
     logger.info(
         "Purged project %s of %s, deleted by %s: %s",
         project.project_id,

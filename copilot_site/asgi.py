@@ -16,7 +16,12 @@ from copilot_site.limits import BodyLimit  # noqa: E402 (see above)
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(django_application, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
+        "http": BodyLimit(
+            django_application,
+            settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+            # With what a form needs around its file.
+            settings.DOCUMENT_BYTES + 64 * 1024,
+        ),
         "websocket": URLRouter(websocket_urlpatterns),
     }
 )

@@ -1,5 +1,6 @@
 """Bodies that are too large are refused before they are read (frames: by Daphne)."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -16,17 +17,29 @@ class _TooLarge(Exception):
     pass
 
 
-class BodyLimit:
-    """An ASGI application that never sees a body of more than `limit` bytes."""
+# Where documents are uploaded: by the API, and in the admin.
+_UPLOADS = re.compile(
+    r"(/v3/.*/documents(/[^/]+)?|/admin/knowledge/(document|collection)/.*)$"
+)
 
-    def __init__(self, app: App, limit: int) -> None:
+
+class BodyLimit:
+    """An ASGI application that never sees a body of more than `limit` bytes.
+
+    Where documents are uploaded, `upload_limit` counts.
+    """
+
+    def __init__(self, app: App, limit: int, upload_limit: int = 0) -> None:
         self._app = app
         self._limit = limit
+        self._upload_limit = max(limit, upload_limit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_upload = _UPLOADS.search(scope.get("path", ""))
+        limit = self._upload_limit if is_upload else self._limit
         for name, value in scope.get("headers", ()):
-            if name == b"content-length" and int(value or 0) > self._limit:
-                await self._refuse(send)
+            if name == b"content-length" and int(value or 0) > limit:
+                await self._refuse(send, limit)
                 return
         seen, is_started = 0, False
 
@@ -34,7 +47,7 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._limit:
+            if seen > limit:
                 raise _TooLarge
             return message
 
@@ -47,10 +60,10 @@ class BodyLimit:
             await self._app(scope, counted, noted)
         except _TooLarge:
             if not is_started:
-                await self._refuse(send)
+                await self._refuse(send, limit)
 
-    async def _refuse(self, send: Send) -> None:
-        text = f"The request is larger than {self._limit} bytes."
+    async def _refuse(self, send: Send, limit: int) -> None:
+        text = f"The request is larger than {limit} bytes."
         body = orjson.dumps({"code": "body_too_large", "message": text, "detail": text})
         headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": 413, "headers": headers})

@@ -28,6 +28,9 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "ENUM_NAME_OVERRIDES": {
         "RunStatus": "chat.models.run.Status",
         "ApprovalStatus": "chat.models.approval.Approval.Status",
+        "CollectionScope": "chat.knowledge.models.Collection.Scope",
+        "DocumentKind": "chat.documents.kinds.Kind",
+        "DocumentState": "chat.documents.jobs.Job.State",
         "ProjectStatus": "projects.models.Project.Status",
     },
     "PREPROCESSING_HOOKS": ["copilot_site.description.add_async_views"],
@@ -37,7 +40,9 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     ],
     "TAGS": [
         {"name": "Chat", "description": "Conversations in a project."},
+        {"name": "Knowledge", "description": "Documents that answers may cite."},
         {"name": "Projects", "description": "Projects of GNS3 servers."},
+        {"name": "Models", "description": "Which language models answer whom."},
         {"name": "Access", "description": "Logins and personal API tokens."},
         {"name": "Directory", "description": "Structured records, by kind."},
         {"name": "Memory", "description": "What you asked the copilot to keep."},

@@ -17,7 +17,7 @@ from chat.agent.person import person_of
 from chat.agent.tools.lab import Lab
 from chat.agent.window import Masked, window_of
 from chat.events.redis import redis
-from chat.models import Run
+from chat.models import ChatSession, Run
 from chat.profiles.active import ActiveProfile, profile_for
 from llmconfig.clients import chain_of, fitting
 from llmconfig.fallback import FallbackModel
@@ -40,6 +40,7 @@ class RunContext:
     """A run's rows, turned into what the graph works with."""
 
     user: User
+    session: ChatSession
     language: str
     profile: ActiveProfile
     choice: ModelChoice
@@ -67,6 +68,7 @@ def load_context(run: Run) -> RunContext:
     masked: Masked = redact if leaves else str
     return RunContext(
         user=user,
+        session=run.session,
         language=language_of(user),
         profile=profile,
         choice=choice,

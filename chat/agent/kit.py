@@ -8,6 +8,8 @@ from chat.agent.tools.kit import Kit, tell_nobody
 from chat.agent.tools.lab import Lab
 from chat.datasources.service import sources_for
 from chat.directory.lookup import Records
+from chat.documents.service import documents_for
+from chat.knowledge.service import knowledge_for
 from chat.memory.notes import Notes
 from chat.websearch.search import web_search
 from copilot_site.lib.orm import in_orm_thread
@@ -29,6 +31,10 @@ def _kit(context: RunContext, lab: Lab | None, say: Callable[[str], None]) -> Ki
             profile.data_sources,
             settings=profile.tool_settings.get("query_data"),
         ),
+        knowledge=knowledge_for(
+            context.user, context.project, collections=profile.collections
+        ),
+        documents=documents_for(context.session),
         directory=Records(context.user, context.project),
         memory=Notes(context.user, context.project),
         web=web_search(),

@@ -1,5 +1,6 @@
 """A session's rows → the messages a model reads. The rows are the one truth."""
 
+import re
 from collections.abc import Callable, Iterable
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from chat.agent.citing import without_marks
 from chat.agent.translate import CallRequest, assistant_message
 from chat.history import newest_messages
 from chat.models import Message, Run
@@ -57,12 +59,13 @@ def _as_message(
     message_id = str(row.pk)
     match row.role:
         case Message.Role.USER:
-            return HumanMessage(row.content, id=message_id)
+            return HumanMessage(_with_documents(row), id=message_id)
         case Message.Role.SYSTEM:
             return SystemMessage(row.content, id=message_id)
         case Message.Role.TOOL:
+            shown = row.content if is_current else _CITE.sub("", row.content)
             return ToolMessage(
-                masked(row.content),
+                masked(shown),
                 id=message_id,
                 tool_call_id=row.tool_call_id,
                 name=row.name,
@@ -82,6 +85,18 @@ def _as_message(
                 for call in kept
             ]
             # It may quote a device, told by a model that reads everything.
-            text = masked(row.content)
+            # Numbers are of one round: others would point to this round's evidence.
+            said = row.content if is_current else without_marks(row.content)
+            text = masked(said)
             thought = masked(row.reasoning)
             return assistant_message(message_id, text, thought, requests)
+
+
+_CITE = re.compile(r',"cite":"\[\d+\]"|"cite":"\[\d+\]",?')
+
+
+def _with_documents(row: Message) -> str:
+    """Names of what is attached; tools read the rest."""
+    documents = row.metadata.get("documents") or ()
+    names = ", ".join(f"{item['name']} ({item['kind']})" for item in documents)
+    return f"{row.content}\n\n[Attached: {names}]" if names else row.content

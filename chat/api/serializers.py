@@ -106,6 +106,15 @@ class ChatRequestSerializer(serializers.Serializer[Any]):
         choices=["reject", "enqueue", "interrupt"], default="reject"
     )
 
+    document_ids = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        allow_null=True,
+        default=None,
+        max_length=100,
+        help_text="Files that it comes with; else all that wait in the session.",
+    )
+
     def validate_message(self, message: str) -> str:
         if not message.strip():
             raise serializers.ValidationError("The message is empty.")

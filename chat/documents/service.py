@@ -107,5 +107,7 @@ def _location(reading: FileText, start: int, end: int) -> str:
     return f"characters {start}–{end}"
 
 
-def documents_for(session: ChatSession) -> SessionDocuments:
-    return SessionDocuments(session.pk)
+def documents_for(session: ChatSession) -> SessionDocuments | None:
+    """None: nothing is attached. Reads the database: call it in a thread."""
+    has_any = Attachment.objects.filter(session=session.pk).exists()
+    return SessionDocuments(session.pk) if has_any else None
