@@ -1,6 +1,6 @@
 """Device output that a later change has overtaken: seen then, but maybe not so now."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +14,11 @@ def mark_stale(session: ChatSession, turns: Sequence[dict[str, Any]]) -> None:
     cited = [one for turn in turns for one in _of_devices(turn)]
     if not cited:
         return
-    changes = list(_changes(session))
+    changes = _last_changes(session)
     for citation in cited:
         seen = parse_datetime(citation["time"])
-        device = citation["location"].casefold()
-        if seen is not None and any(
-            at > seen and device in devices for at, devices in changes
-        ):
+        changed = changes.get(citation["location"])
+        if seen is not None and changed is not None and changed > seen:
             citation["stale"] = True
 
 
@@ -34,11 +32,13 @@ def _of_devices(turn: dict[str, Any]) -> Iterable[dict[str, Any]]:
     return [one for one in metadata["citations"] if one["kind"] == "device"]
 
 
-def _changes(session: ChatSession) -> Iterator[tuple[datetime, set[str]]]:
-    """When which devices were changed, in all rounds of the session."""
-    rows = ToolCall.objects.filter(
-        run__session=session, effect__in=("change", "idempotent")
-    ).exclude(finished_at=None)
-    for at, evidence in rows.values_list("finished_at", "evidence"):
-        if at is not None and (changed := evidence.get("changed")):
-            yield at, {name.casefold() for name in changed}
+def _last_changes(session: ChatSession) -> dict[str, datetime]:
+    """When each device was last changed, in any round of the session."""
+    rows = ToolCall.objects.filter(run__session=session).exclude(effect="read")
+    found: dict[str, datetime] = {}
+    for evidence in rows.values_list("evidence", flat=True):
+        for device, text in evidence.get("changed", {}).items():
+            at = parse_datetime(text)
+            if at is not None and (device not in found or at > found[device]):
+                found[device] = at
+    return found

@@ -27,6 +27,13 @@ alone.
 """
 
 
+# Of the agent, not of a profile: every answer cites in the same way.
+_CITE = """
+Results of tools carry marks such as "cite": "[3]". Put the mark behind each statement \
+that rests on it, in the text and never within code. Use no mark that is not there.
+"""
+
+
 def system_prompt(context: RunContext, kit: Kit) -> Callable[[], Awaitable[str]]:
     """The profile's prompt, filled at each call with what is true then."""
     profile, project = context.profile, context.project
@@ -48,6 +55,8 @@ def system_prompt(context: RunContext, kit: Kit) -> Callable[[], Awaitable[str]]
             if "schema" in used and kit.data is not None:
                 values["schema"] = await _bounded(_schema(kit.data), "schema")
         text = fill(profile.prompt, values)
+        if profile.agent == "lab":
+            text += _CITE
         if project is not None:
             kind = "simulated" if project.server.is_simulated else "a real GNS3 project"
             text += f"\nThis lab is {kind}.\n"

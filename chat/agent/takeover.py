@@ -6,6 +6,7 @@ from django.utils import timezone
 from chat.agent.asking import consents_of
 from chat.agent.record import RunRecord
 from chat.agent.state import ToolResult
+from chat.agent.tools.kit import now
 from chat.agent.translate import CallRequest
 from chat.events.vocabulary import ToolEnded
 from chat.models import LLMCall, Message, ToolCall
@@ -44,11 +45,24 @@ def unknown_outcomes(record: RunRecord, changes: set[str]) -> list[ToolEnded]:
     for call in record.calls.values():
         has_started = call.status == ToolCall.Status.RUNNING and call.result is None
         if has_started and call.call_id in changes:
-            record.finish_call(call, ToolResult(_UNKNOWN, is_error=True), 0)
+            # Whatever was read of its devices before may no longer hold.
+            evidence = {"changed": now(_devices_of(call))}
+            record.finish_call(call, ToolResult(_UNKNOWN, True, evidence), 0)
             call.status = ToolCall.Status.UNKNOWN
             call.save(update_fields=["status"])
             ended.append(ToolEnded(call.name, call.call_id, _UNKNOWN, "error", 0))
     return ended
+
+
+def _devices_of(call: ToolCall) -> list[str]:
+    """The devices that its arguments name."""
+    arguments = CallRequest(call.call_id, call.name, call.arguments).parsed() or {}
+    named = [*arguments.get("devices", ()), *arguments.get("nodes", ())]
+    return [
+        name
+        for one in named
+        if isinstance(name := one.get("device") if isinstance(one, dict) else one, str)
+    ]
 
 
 def open_requests(record: RunRecord) -> list[CallRequest]:

@@ -37,6 +37,8 @@ def result_of(
         "passages": registry.citations(numbers.values()),
         "facts": list(value.facts),
     }
+    if value.changed:
+        evidence["changed"] = dict(value.changed)
     return ToolResult(tool.render(shown, limit), is_error=False, evidence=evidence)
 
 

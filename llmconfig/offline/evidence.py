@@ -75,6 +75,16 @@ class Evidence:
                     found = str(item["output"])
         return found
 
+    def mark(self, device: str, command: str) -> str:
+        """Where the newest output of a command is cited, such as `[3]`; or nothing."""
+        found = ""
+        for entry in self.device_results():
+            if entry.get("device") == device:
+                for item in _objects(entry, "commands"):
+                    if item.get("command") == command:
+                        found = str(item.get("cite") or "")
+        return found
+
     def problem(self, device: str) -> str:
         """Why a device could not be read, in the tool's words."""
         found = ""

@@ -1,5 +1,6 @@
 """What the model does next: call tools, or answer."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,8 @@ from llmconfig.offline.phrases import say
 from llmconfig.offline.question import Question
 
 MAX_ROUNDS = 6
+# The line above what a device printed: its prompt and the command.
+_QUOTED = re.compile(r"^(\S[^>#:\n]*)[>#:] (\S[^\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,18 @@ class Turn:
         if self.is_simulated:
             last = f"{last}{gap}{self.say('simulated')}"
         head = f"**{headline.rstrip('.。')}{stop}**" if headline else ""
-        blocks = [head, *parts, f"*{last}*"]
+        shown = [self._with_marks(part) for part in parts]
+        blocks = [head, *shown, f"*{last}*"]
         return Answer("\n\n".join(block for block in blocks if block))
+
+    def _with_marks(self, part: str) -> str:
+        """Quoted lines, and below them where they are cited."""
+        heads = _QUOTED.findall(part) if part.startswith("```") else []
+        marks = [self.evidence.mark(device, command) for device, command in heads]
+        marks = [mark for mark in dict.fromkeys(marks) if mark]
+        if not marks:
+            return part
+        return f"{part}\n\n{self.say('evidence')} {''.join(marks)}"
 
     def call(self, *calls: Call) -> Step:
         """These calls, unless a tool is missing or the round limit is reached."""

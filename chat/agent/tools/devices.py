@@ -1,7 +1,10 @@
 """Commands on device consoles, on several devices at once."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chat.agent.tools.base import Effect, Tool
@@ -12,7 +15,7 @@ from chat.agent.tools.commands import (
     refuse,
 )
 from chat.agent.tools.device_preview import DEVICE_PREVIEW
-from chat.agent.tools.kit import in_lab
+from chat.agent.tools.kit import Evidence, Passage, in_lab
 from chat.agent.tools.lab import Lab, find_node
 from copilot_site.lib.errors import UserFacingError
 from projects.consoles import (
@@ -29,17 +32,34 @@ _OUTPUT_PER_COMMAND = 8_000
 _SECONDS_PER_DEVICE = 90.0
 
 
-async def _run_commands(arguments: RunCommands, lab: Lab) -> dict[str, Any]:
+async def _run_commands(arguments: RunCommands, lab: Lab) -> Evidence:
     nodes = await lab.client.nodes(lab.project_id)
-    results = await asyncio.gather(
+    told = await asyncio.gather(
         *(_on_device(wanted, nodes, lab) for wanted in arguments.devices)
     )
-    return {"devices": results}
+    return Evidence(
+        {"devices": [device.value for device in told]},
+        [passage for device in told for passage in device.passages],
+        changed={
+            device.value["device"]: device.changed_at
+            for device in told
+            if device.changed_at
+        },
+    )
+
+
+@dataclass
+class _Told:
+    """What one device said, and when it was last changed by it."""
+
+    value: dict[str, Any]
+    passages: list[Passage] = field(default_factory=list)
+    changed_at: str = ""
 
 
 async def _on_device(
     wanted: DeviceCommands, nodes: Sequence[Gns3Node], lab: Lab
-) -> dict[str, Any]:
+) -> _Told:
     """Its failure is its own: the other devices go on."""
     results: list[CommandResult] = []
     error = ""
@@ -61,33 +81,61 @@ async def _on_device(
         results, error = failure.results, str(failure)
     except UserFacingError as failure:
         error = str(failure)
-    return {
-        "device": name,
-        "status": "failed" if error else "ok",
-        **({"error": error} if error else {}),
-        "commands": [
-            {
-                "command": result.command,
-                "output": result.output,
-                "truncated": result.is_truncated,
-                **({"error": result.error} if result.error else {}),
-            }
-            for result in results
-        ],
+    told = _Told(
+        {
+            "device": name,
+            "status": "failed" if error else "ok",
+            **({"error": error} if error else {}),
+            "commands": [],
+        }
+    )
+    # Each command ended so long ago as those after it took.
+    ended = datetime.now(UTC) - timedelta(seconds=sum(r.elapsed for r in results))
+    for result in results:
+        ended += timedelta(seconds=result.elapsed)
+        _add(told, result, ended.isoformat())
+    return told
+
+
+def _add(told: _Told, result: CommandResult, ended: str) -> None:
+    shown: dict[str, Any] = {
+        "command": result.command,
+        "output": result.output,
+        "truncated": result.is_truncated,
+        **({"error": result.error} if result.error else {}),
     }
+    if result.output.strip() and not result.error:
+        passage = _cited(told.value["device"], result, ended)
+        # The model reads its number here.
+        shown["cite"] = passage.id
+        told.passages.append(passage)
+    told.value["commands"].append(shown)
+    if not _is_read(result.command):
+        told.changed_at = ended
+
+
+def _cited(device: str, result: CommandResult, ended: str) -> Passage:
+    said = "\n".join([device, result.command, result.output, ended])
+    return Passage(
+        id=f"device:{hashlib.sha256(said.encode()).hexdigest()[:24]}",
+        kind="device",
+        title=f"{device} · {result.command}",
+        text=result.output,
+        location=device,
+        time=ended,
+    )
 
 
 def _effect(arguments: RunCommands) -> Effect:
-    """A read only if every line is known to be one, in whichever dialect."""
-    is_read = all(
-        any(
-            classify(dialect, command) == ConsoleEffect.READ
-            for dialect in set(DEVICE_TYPES.values())
-        )
-        for device in arguments.devices
-        for command in device.commands
-    )
-    return Effect.READ if is_read else Effect.CHANGE
+    """A read only if every line is known to be one."""
+    commands = (line for device in arguments.devices for line in device.commands)
+    return Effect.READ if all(map(_is_read, commands)) else Effect.CHANGE
+
+
+def _is_read(command: str) -> bool:
+    """In whichever dialect."""
+    dialects = set(DEVICE_TYPES.values())
+    return any(classify(one, command) == ConsoleEffect.READ for one in dialects)
 
 
 RUN_COMMANDS = Tool(

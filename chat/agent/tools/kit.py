@@ -1,7 +1,8 @@
 """What a run lends its tools: the lab, and the site's sources of evidence."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeVar
 
 from chat.agent.tools.lab import Lab
@@ -45,11 +46,20 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A tool's result with the passages in it; facts are context, never citable."""
+    """A tool's result with the passages in it; facts are context, never citable.
+
+    `changed`: devices, and since when earlier output of theirs may no longer hold.
+    """
 
     value: Any
     passages: Sequence[Passage] = ()
     facts: Sequence[str] = ()
+    changed: Mapping[str, str] = field(default_factory=dict)
+
+
+def now(devices: Iterable[str]) -> dict[str, str]:
+    """These devices have changed now."""
+    return dict.fromkeys(devices, datetime.now(UTC).isoformat())
 
 
 class Knowledge(Protocol):

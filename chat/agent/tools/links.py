@@ -1,11 +1,9 @@
 """Connecting devices."""
 
-from typing import Any
-
 from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
-from chat.agent.tools.kit import in_lab
+from chat.agent.tools.kit import Evidence, in_lab, now
 from chat.agent.tools.lab import Lab, find_node
 from chat.agent.tools.topology_preview import of_topology
 from copilot_site.lib.errors import UserFacingError
@@ -23,7 +21,7 @@ class CreateLinks(ToolArguments):
     links: list[NewLink] = Field(min_length=1, max_length=50)
 
 
-async def _create_links(arguments: CreateLinks, lab: Lab) -> dict[str, Any]:
+async def _create_links(arguments: CreateLinks, lab: Lab) -> Evidence:
     created, failed = [], []
     for wanted in arguments.links:
         # Read again each time: a failed link may or may not have taken its ports.
@@ -51,7 +49,8 @@ async def _create_links(arguments: CreateLinks, lab: Lab) -> dict[str, Any]:
                     "b_port": port_b.name,
                 }
             )
-    return {"created": created, "failed": failed}
+    names = [link[side] for link in created for side in ("a", "b")]
+    return Evidence({"created": created, "failed": failed}, changed=now(names))
 
 
 def _end(node: Gns3Node, port: Gns3Port) -> Gns3LinkEnd:

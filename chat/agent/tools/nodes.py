@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
-from chat.agent.tools.kit import in_lab
+from chat.agent.tools.kit import Evidence, in_lab, now
 from chat.agent.tools.lab import Lab, find_node
 from chat.agent.tools.topology_preview import of_topology
 from copilot_site.lib.errors import UserFacingError
@@ -64,14 +64,14 @@ def _find_template(templates: Sequence[Gns3Template], name: str) -> Gns3Template
     raise ToolFailed(f"There is no template “{name}”. Templates: {known}.")
 
 
-async def _start_nodes(arguments: NodeNames, lab: Lab) -> dict[str, Any]:
+async def _start_nodes(arguments: NodeNames, lab: Lab) -> Evidence:
     started, failed = await _for_each(arguments, lab, lab.client.start_node)
-    return {"started": started, "failed": failed}
+    return Evidence({"started": started, "failed": failed}, changed=now(started))
 
 
-async def _stop_nodes(arguments: NodeNames, lab: Lab) -> dict[str, Any]:
+async def _stop_nodes(arguments: NodeNames, lab: Lab) -> Evidence:
     stopped, failed = await _for_each(arguments, lab, lab.client.stop_node)
-    return {"stopped": stopped, "failed": failed}
+    return Evidence({"stopped": stopped, "failed": failed}, changed=now(stopped))
 
 
 async def _for_each(

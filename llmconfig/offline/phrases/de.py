@@ -165,6 +165,7 @@ PHRASES = {
         "eines, indem er in der Verwaltung unter LLM configs ein Modell anlegt oder "
         "LLM_BASE_URL setzt."
     ),
+    "evidence": "Beleg:",
     "disclosure": (
         "Nach Regeln aus der Konsolenausgabe beantwortet; es ist kein Sprachmodell "
         "konfiguriert."

@@ -161,6 +161,7 @@ PHRASES = {
         "I am a set of rules, not a language model. An operator connects one by adding "
         "a model under LLM configs in the admin, or by setting LLM_BASE_URL."
     ),
+    "evidence": "Evidence:",
     "disclosure": (
         "Answered by rules from the console output; no language model is configured."
     ),

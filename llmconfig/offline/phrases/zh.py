@@ -141,6 +141,7 @@ PHRASES = {
         "我由规则组成，不是语言模型。管理员可以在后台的 LLM configs 中添加模型，"
         "或设置 LLM_BASE_URL 来连接语言模型。"
     ),
+    "evidence": "依据：",
     "disclosure": "由规则根据控制台输出回答；未配置语言模型。",
     "disclosure.plain": "由规则回答；未配置语言模型。",
     "simulated": "该实验环境是模拟的。",
