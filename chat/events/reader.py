@@ -106,6 +106,9 @@ async def _replay(address: RunAddress, seq: int) -> Batch | None:
         return Batch(_after(state.entries, seq), is_last=True)
     if page and state.seq > seq and state.seq >= page[0].seq - 1:
         return Batch(state.entries)
+    if state.entries and not page and state.status == Status.WAITING_APPROVAL:
+        # It may wait for longer than its log is kept.
+        return Batch(state.entries)
     if page:
         # Rows are saved every second: wait until they reach the gap's end.
         await asyncio.sleep(_GAP_SECONDS)

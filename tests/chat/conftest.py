@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from chat import ending, runs, stopping
+from chat import approvals, ending, runs, stopping
 from chat.agent import runner
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
@@ -99,6 +99,7 @@ async def worker(
     worker = InProcessWorker(checkpoints)
     monkeypatch.setattr(runs, "publish", worker.publish)
     monkeypatch.setattr(ending, "publish", worker.publish)
+    monkeypatch.setattr(approvals, "publish", worker.publish)
     monkeypatch.setattr(stopping, "signal_stop", worker.stop)
     yield worker
     for task in worker._tasks:
