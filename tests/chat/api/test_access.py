@@ -48,6 +48,7 @@ OWN = {
     "who-am-i": ["GET"],
     "project-list": ["GET", "POST"],
     "profile-list": ["GET"],
+    "data-source-list": ["GET"],
     "api-token-list": ["GET", "POST"],
     "user-events": ["GET"],
 }
@@ -60,8 +61,22 @@ PUBLIC = {
     "refresh",
     "api-logout",
 }
-# Each with its stranger test in tests/accounts or tests/chat/api_more.
-ELSEWHERE = {"api-token-detail", "message-feedback", "gns3:message-feedback"}
+# Each with its stranger test in tests/accounts, tests/llmconfig, tests/chat/….
+ELSEWHERE = {
+    *("directory-kinds", "directory-list", "directory-record-detail"),
+    *("memory", "memory-detail"),
+    "api-token-detail",
+    "message-feedback",
+    "gns3:message-feedback",
+    *(f"user-llm-config-{name}" for name in ("default", "test", "models", "detail")),
+    *(f"group-llm-config-{name}" for name in ("default", "test", "models", "detail")),
+    *("user-llm-configs", "user-llm-configs-own", "group-llm-configs"),
+    *("collection-list", "collection-detail", "document-list", "document-detail"),
+    *("document-content", "passage-detail", "knowledge-search"),
+    *(f"session-document-{name}" for name in ("list", "detail", "content")),
+    *(f"gns3:session-document-{name}" for name in ("list", "detail", "content")),
+    *("user-llm-config-make-default", "group-llm-config-make-default"),
+}
 
 
 def names(
