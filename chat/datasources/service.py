@@ -15,7 +15,7 @@ from chat.datasources.evidence import evidence_of
 from chat.datasources.models import DataSource
 from chat.datasources.tables import Catalogue, Notes, as_json
 from chat.datasources.targets import catalogue_of, engine_of, target_of
-from chat.datasources.threads import Cancel, in_query_thread
+from chat.datasources.threads import Cancel, in_parallel, in_query_thread
 
 _INSPECT_SECONDS = 10.0
 
@@ -100,6 +100,18 @@ def sources_for(
 def usable(user: User, names: Sequence[str] | None) -> list[DataSource]:
     found = DataSource.objects.usable_by(user)
     return list(found if names is None else found.filter(slug__in=names))
+
+
+def overview(user: User) -> list[dict[str, Any]]:
+    """In a thread. All that the user may read; of a silent one, why it is silent."""
+    return in_parallel(_described_or_why, usable(user, None))
+
+
+def _described_or_why(source: DataSource) -> dict[str, Any]:
+    try:
+        return {**describe(source), "error": ""}
+    except DataSourceError as error:
+        return {**described(source, Catalogue(())), "error": str(error)}
 
 
 def describe(source: DataSource) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from chat.datasources.errors import (
     SourceUnavailable,
 )
 from chat.datasources.guard import Checked
-from chat.datasources.tables import Column, Table
+from chat.datasources.tables import Table
 from chat.datasources.threads import Cancel
 from tests.chat.datasources.conftest import (
     LIMITS,
@@ -397,7 +397,8 @@ def test_postgresql_values_of_any_kind_become_json(cluster: Cluster) -> None:
         "n = ANY(ARRAY[1, 2])", "coalesce(null, n)", "nullif(n, 1)", "greatest(n, 1)",
         "log(100)", "log(2, 8)", "ln(2)", "power(n, 2)", "div(n, 2)", "trunc(n, 1)",
         "j ->> 'k'", "j -> 'l' ->> 0", "j #>> '{l,1}'", "j @> '{\"k\": 1}'",
-        "host(i)", "masklen(i)", "network(i)", "md5(t)", "reverse(t)", "d AT TIME ZONE 'UTC'",
+        "host(i)", "masklen(i)", "network(i)", "md5(t)", "reverse(t)",
+        "d AT TIME ZONE 'UTC'",
         "CAST(n AS varchar(3))", "n::int", "regexp_replace(t, 'b', 'x', 'g')",
         "d::date IS DISTINCT FROM date '2026-01-01'", "make_date(2026, 1, 31)",
         "width_bucket(n, 0, 100, 4)", "to_number('12.5', '99D9')", "sign(-n)",
@@ -407,8 +408,8 @@ def test_what_is_written_anew_means_the_same_to_postgresql(
     cluster: Cluster, expression: str
 ) -> None:
     cluster.run(
-        "CREATE TABLE IF NOT EXISTS same AS SELECT timestamp '2026-02-03 04:05:06' AS d,"
-        " 12.345 AS n, 'abc' AS t, '{\"k\": 1, \"l\": [1, 2]}'::jsonb AS j, "
+        "CREATE TABLE IF NOT EXISTS same AS SELECT "
+        "timestamp '2026-02-03 04:05:06' AS d, 12.345 AS n, 'abc' AS t, '{\"k\": 1, \"l\": [1, 2]}'::jsonb AS j, "
         "inet '10.1.2.3/16' AS i",
         "GRANT SELECT ON same TO reader",
     )
@@ -429,7 +430,8 @@ def test_what_is_written_anew_means_the_same_to_postgresql(
         "max(n, 3)", "min(n, 3)", "round(n)", "CAST(n AS INTEGER)", "t LIKE 'A%'",
         "t GLOB 'a*'", "typeof(n)", "total(n)", "group_concat(t, ';')", "trim(t, 'a')",
         "unicode(t)", "json_extract(j, '$.k')", "j ->> 'k'", "j -> '$.l'", "n IS NOT 1",
-        "t COLLATE NOCASE = 'ABC'", "lower(t)", "length(t)", "abs(-n)", "coalesce(null, 1)",
+        "t COLLATE NOCASE = 'ABC'", "lower(t)", "length(t)", "abs(-n)",
+        "coalesce(null, 1)",
         "unixepoch(d)", "strftime('%w', d, '+1 day')", "~1", "6 & 3", "1 << 2",
     ],
 )  # fmt: skip
