@@ -14,6 +14,7 @@ from accounts import schema as accounts_schema
 from chat.api import schema as chat_schema
 from chat.api.event_schemas import event_schemas
 from copilot_site import shapes
+from llmconfig.api import shapes as llmconfig_shapes
 from projects.api import schema as projects_schema
 
 Schema = dict[str, Any]
@@ -23,11 +24,13 @@ _OPERATIONS = {
     **chat_schema.OPERATIONS,
     **projects_schema.OPERATIONS,
     **accounts_schema.OPERATIONS,
+    **llmconfig_shapes.OPERATIONS,
     **shapes.OPERATIONS,
 }
 _ALIAS = "/v3/copilot/"
 _METHODS = ("get", "post", "put", "patch", "delete")
 _TAGS = {
+    "/llm-model-configs": "Models",
     "/chat/": "Chat",
     "/v3/knowledge": "Knowledge",
     "/v3/events": "Chat",
@@ -35,6 +38,7 @@ _TAGS = {
     "/v3/projects": "Projects",
     "/v3/access": "Access",
     "/v3/directory": "Directory",
+    "/v3/data-sources": "Data",
     "/v3/memory": "Memory",
 }
 _ERRORS = {
