@@ -57,6 +57,7 @@ UNFOLD: dict[str, Any] = {
                 "Models",
                 _item("LLM calls", "receipt_long", "chat.llmcall"),
                 _item("LLM configs", "tune", "llmconfig.llmconfig"),
+                _item("Profiles", "smart_toy", "profiles.profile"),
             ),
             _group(
                 "Labs",

@@ -44,6 +44,9 @@ class Profile(models.Model):
         """Raises DoesNotExist while its first version is being written."""
         return self.versions.get(number=self.current_number)
 
+    def is_from_file(self) -> bool:
+        return self.versions.filter(source=ProfileVersion.Source.FILE).exists()
+
     def add_version(self, **fields: Any) -> "ProfileVersion":
         """Raises IntegrityError where somebody else added one at the same time."""
         last = self.versions.aggregate(last=models.Max("number"))["last"] or 0
