@@ -53,6 +53,7 @@ class OpenAIModel(ChatOpenAI):
     keep_alive_seconds: float = 300.0
     # After the reason for the end only usage may follow.
     end_seconds: float = 5.0
+    retries: int = 2
 
     async def astream_deltas(
         self,
@@ -73,7 +74,8 @@ class OpenAIModel(ChatOpenAI):
                 # Each time one setting fewer, so this ends.
                 continue
             except ModelError as error:
-                wait = None if has_said else _wait_before_retry(error, retries)
+                is_final = has_said or retries >= self.retries
+                wait = None if is_final else _wait_before_retry(error, retries)
                 if wait is None:
                     raise
                 reason = str(error).partition(". ")[0]

@@ -42,12 +42,18 @@ def encrypt(text: str) -> bytes:
 
 def decrypt(token: bytes) -> str | None:
     """None if no key of the ring fits."""
-    for fernet in _ring(tuple(settings.ENCRYPTION_KEYS)):
+    _, text = opened(token)
+    return None if text is None else remember(text)
+
+
+def opened(token: bytes) -> tuple[int, str | None]:
+    """Which key of the ring opens it, from 0, the newest, and what is inside."""
+    for place, fernet in enumerate(_ring(tuple(settings.ENCRYPTION_KEYS))):
         try:
-            return remember(bytes(fernet.decrypt(token)).decode())
+            return place, bytes(fernet.decrypt(token)).decode()
         except (BadSignature, InvalidToken, UnicodeDecodeError):
             continue
-    return None
+    return -1, None
 
 
 class Unreadable(str):
