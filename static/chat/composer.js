@@ -1,11 +1,13 @@
 // The message field: draft, Enter sends, Send grey while empty, Stop beside it.
 
+import { gettext } from "./i18n.js";
 import { loadDraft, saveDraft } from "./drafts.js";
 
 export class Composer {
   #place = { projectId: null, sessionId: null };
   #isBusy = false;
   #isActive = false;
+  #isWaiting = false;
 
   constructor({ form, field, sendButton, stopButton, onSend, onStop }) {
     Object.assign(this, { field, sendButton, stopButton, onSend });
@@ -47,18 +49,19 @@ export class Composer {
     this.field.setSelectionRange(text.length, text.length);
   }
 
-  update({ isActive, isStopping, isBusy, isClosed }) {
+  update({ isActive, isStopping, isBusy, isClosed, isWaiting = false }) {
     this.#isBusy = isBusy || isClosed;
     this.#isActive = isActive;
+    this.#isWaiting = isWaiting;
     this.stopButton.hidden = !isActive;
     this.stopButton.disabled = isStopping;
     this.field.disabled = isClosed;
-    this.field.placeholder = isClosed ? "The project is closed" : "Ask about this lab";
+    this.field.placeholder = isClosed ? "The project is closed" : isWaiting ? gettext("A new message rejects the change above") : "Ask about this lab";
     this.#buttons();
   }
 
   #buttons() {
-    const label = this.#isActive ? "Send when this answer ends" : "Send";
+    const label = this.#isWaiting ? gettext("Send, and reject the change") : this.#isActive ? "Send when this answer ends" : "Send";
     this.sendButton.setAttribute("aria-label", label);
     this.sendButton.title = label;
     this.sendButton.disabled = this.#isBusy || !this.field.value.trim();

@@ -3,7 +3,7 @@
 
 import { ApiError } from "./api.js";
 import { randomId } from "./dom.js";
-import { activeRound, emptyView, fromHistory, isActive, reduce, withRound } from "./reduce.js";
+import { activeRound, emptyView, fromHistory, isActive, reduce, withApprovals, withRound } from "./reduce.js";
 import { Follower } from "./socket.js";
 
 const PAGE_SIZE = 100;
@@ -49,6 +49,29 @@ export class Conversation {
     this.isLoaded = true;
     this.onChange(this);
     this.#follow();
+    await this.#loadDecisions();
+  }
+
+  // Of finished rounds: they are no messages. Those of the active one are replayed.
+  async #loadDecisions() {
+    if (!this.view.rounds.some((round) => round.items.some((item) => item.kind === "tool"))) return;
+    const approvals = await this.api.get(`${this.path}/approvals`).catch(() => []);
+    for (const round of this.view.rounds) {
+      const mine = approvals.filter((approval) => approval.run_id === round.runId).reverse();
+      if (mine.length && !isActive(round)) this.view = withRound(this.view, round.round, (found) => withApprovals(found, mine));
+    }
+    if (approvals.length) this.onChange(this);
+  }
+
+  // `decisions` null: approve all that wait in the round. Raises ApiError.
+  async decide(number, decisions) {
+    const round = this.view.rounds.find((candidate) => candidate.round === number);
+    const open = round.items.filter((item) => item.kind === "approval" && item.approval.status === "waiting");
+    const body = { decisions: decisions ?? open.map((item) => ({ approval_id: item.id, decision: "approve" })) };
+    const { approvals } = await this.api.json("POST", `v3/projects/${this.projectId}/chat/runs/${round.runId}/approvals`, { body });
+    // Its event says the same to all; whoever decided need not wait for it.
+    this.view = withRound(this.view, number, (found) => withApprovals(found, approvals));
+    this.onChange(this);
   }
 
   // The start of the active round, or the end of the last one.
@@ -142,9 +165,9 @@ export class Conversation {
     this.onChange(this);
   }
 
-  #accepted(outbox, { session_id: sessionId, run_id: runId, round: number }) {
+  #accepted(outbox, { session_id: sessionId, run_id: runId, round: number, status: accepted }) {
     this.outbox = null;
-    const isWaiting = Boolean(this.active && this.active.round !== number);
+    const isWaiting = accepted === undefined ? Boolean(this.active && this.active.round !== number) : accepted === "pending";
     const ask = { id: null, text: outbox.text, at: new Date().toISOString() };
     this.view = withRound(this.view, number, (round) => ({
       ...round, runId, ask: round.ask ?? ask, status: round.seq > 0 ? round.status : isWaiting ? "pending" : "queued",

@@ -50,6 +50,8 @@ const context = {
   isSimulated: () => Boolean(state.project?.server?.is_simulated),
   isOffline: (model) => Boolean(state.me?.llm?.is_offline) && (!model || model === state.me.llm.model),
   onAct: (name, detail) => acts[name]?.(detail),
+  username: () => state.me?.username,
+  mayDecide: () => ["engineer", "owner"].includes(state.project?.role),
 };
 const thread = new Thread($("column"), context);
 const composer = new Composer({
@@ -154,7 +156,7 @@ function onCreated(conversation) {
 
 function onChange(conversation, event = null) {
   if (event?.type === "title") sessions.update(conversation.sessionId, { title: event.title });
-  if (event?.type === "done") sessions.load();
+  if (["done", "approval_required", "approval_resolved"].includes(event?.type)) sessions.load();
   if (conversation !== state.conversation) return;
   if (event?.type === "done" || (event?.type === "tool_end" && CHANGES_TOPOLOGY.has(event.tool_name))) lab.load(state.project);
   if (event?.type === "attempt") sessions.load();
@@ -231,6 +233,7 @@ function render() {
   const wasDisabled = $("message").disabled;
   composer.update({
     isActive: Boolean(active), isStopping: active?.status === "stopping",
+    isWaiting: active?.status === "waiting_approval",
     isBusy: conversation?.outbox?.state === "sending", isClosed: !project || !isOpen(project),
   });
   if (wasDisabled && document.activeElement === document.body) focusField();
@@ -295,9 +298,10 @@ const acts = {
     $("search").focus();
   },
   account: (opener) => openAccountMenu(opener, { me: state.me, urls: bootstrap.urls, onSignOut: () => $("logout").submit() }),
-  settings: () => (state.me?.is_staff ? location.assign(bootstrap.urls.admin) : toast("Ask an operator of this server to add a model.")),
+  settings: () => location.assign(bootstrap.urls.settings),
   "open-project": () => setProjectOpen(true),
   ask: (text) => send(text),
+  decide: ({ round, decisions }) => state.conversation.decide(round, decisions),
   resend: () => state.conversation.resend(),
   "take-back": () => composer.put(state.conversation.takeBack()),
   queue() {

@@ -4,7 +4,7 @@
 // view:  {rounds: [round], title, cursor}
 // round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, progressText, evidenceAt}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
-//        | {kind: "approval", id, isOpen, text}
+//        | {kind: "approval", id, round, approval, isLastOfBatch}
 
 const ACTIVE = new Set(["pending", "queued", "running", "waiting_approval", "stopping"]);
 
@@ -100,17 +100,36 @@ function closed(round, status) {
   const items = round.items.map((item) => {
     if (item.kind === "tool" && item.phase !== "done") return { ...item, phase: "abandoned", isComplete: true };
     if (item.kind === "text" && !item.isDone) return { ...item, isDone: true, isPartial: status !== "succeeded" };
-    if (item.kind === "approval" && item.isOpen) return { ...item, isOpen: false };
+    if (item.kind === "approval" && item.approval.status === "waiting") return { ...item, approval: { ...item.approval, status: "cancelled" } };
     return item;
   });
   return { ...round, items, status, statusText: "", progressText: "" };
+}
+
+const isWaiting = (round) => round.items.some((item) => item.kind === "approval" && item.approval.status === "waiting");
+
+// Each card stands below the call that it is about; an edit is what the call shows.
+export function withApprovals(round, approvals) {
+  let { items } = round;
+  for (const approval of approvals) {
+    const call = items.findIndex((item) => item.kind === "tool" && item.id === approval.tool_call_id);
+    const found = items.findIndex((item) => item.kind === "approval" && item.id === approval.id);
+    const item = { kind: "approval", id: approval.id, round: round.round, approval, isLastOfBatch: false };
+    items = found >= 0 ? items.with(found, { ...items[found], approval }) : call >= 0 ? items.toSpliced(call + 1, 0, item) : [...items, item];
+    if (call >= 0 && approval.arguments && approval.asked_arguments) items = items.with(call, { ...items[call], args: JSON.stringify(approval.arguments) });
+  }
+  const open = items.filter((item) => item.kind === "approval" && item.approval.status === "waiting");
+  const last = open.length > 1 ? open.at(-1).id : null;
+  items = items.map((item) => (item.kind === "approval" && item.isLastOfBatch !== (item.id === last) ? { ...item, isLastOfBatch: item.id === last } : item));
+  return { ...round, items };
 }
 
 const changes = {
   attempt(round, event) {
     const gone = new Set(event.discarded ?? []);
     const items = round.items.filter((item) => !gone.has(item.id) && !gone.has(item.messageId));
-    return { ...round, items, status: "running", statusText: round.attempt > 1 ? "Starting again where the server stopped" : "" };
+    const isRestarted = round.attempt > 1 && !round.isDecided;
+    return { ...round, items, status: "running", isDecided: false, statusText: isRestarted ? "Starting again where the server stopped" : "" };
   },
   message: (round, event) => storedMessage(round, event.message),
   // What a tool said of its work holds until the answer begins.
@@ -136,11 +155,12 @@ const changes = {
   })),
   status: (round, event) => event.status === "progress" ? { ...round, progressText: event.text ?? "" } : ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
   usage: (round, event) => ({ ...round, usage: addUsage(round.usage, event), model: event.operation === "title" ? round.model : (event.model ?? round.model) }),
-  approval_required: (round, event) => ({
-    ...(event.approvals ?? []).reduce((next, approval) => withItem(next, approval.id, () => ({ kind: "approval", id: approval.id, text: approval.tool_name ?? "" }), (item) => ({ ...item, isOpen: true })), round),
-    status: "waiting_approval",
-  }),
-  approval_resolved: (round, event) => (event.approvals ?? []).reduce((next, approval) => withItem(next, approval.id, () => ({ kind: "approval", id: approval.id, text: "" }), (item) => ({ ...item, isOpen: false })), round),
+  approval_required: (round, event) => ({ ...withApprovals(round, event.approvals ?? []), status: "waiting_approval" }),
+  approval_resolved(round, event) {
+    const next = withApprovals(round, event.approvals ?? []);
+    // Going on after a decision is no start after a failure.
+    return isWaiting(next) ? next : { ...next, status: next.status === "waiting_approval" ? "running" : next.status, isDecided: true };
+  },
   error: (round, event) => ({ ...round, error: { text: event.error || "Something went wrong.", code: event.code ?? "" } }),
   stopped: (round, event) => ({ ...round, stopped: event.reason || "user" }),
   done(round, event) {
@@ -215,6 +235,7 @@ function snapshot(view, event, cursor) {
     for (const call of event.tool_calls ?? []) {
       current = withItem(current, call.id, () => newTool(call.id), (item) => ({ ...item, ...fromRow(call) }));
     }
+    current = withApprovals(current, event.approvals ?? []);
     if (run.error) current.error = { text: errorText(run.error), code: "" };
     return ACTIVE.has(run.status) ? current : closed(current, run.status);
   });

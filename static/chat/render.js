@@ -1,6 +1,7 @@
 // The view → the conversation's nodes. Keyed by round and item: what did not
 // change is not touched, so folds, selections and scroll positions stay.
 
+import { ApprovalCard } from "./approvals.js";
 import { button, h, icon, spinner } from "./dom.js";
 import { Prose } from "./prose.js";
 import { roundEnd } from "./roundend.js";
@@ -148,11 +149,14 @@ const renderers = {
     if (!hop.node.firstChild) hop.node.append(mark(markNode), hop.card.node);
     else hop.node.firstChild.replaceChildren(markNode);
   },
-  approval(hop, item) {
-    hop.node.className = `hop${item.isOpen ? " is-waiting" : ""}`;
-    const title = item.isOpen ? "A change waits for a decision" : "Decided";
-    hop.node.replaceChildren(mark(icon(item.isOpen ? "hand" : "check")), h("div", { class: item.isOpen ? "note note--wait" : "note" }, h("div", { class: "note__body" },
-      h("h3", { class: "note__title" }, title), item.text ? h("p", {}, item.text) : null)));
+  approval(hop, item, _isLast, context) {
+    const isOpen = item.approval.status === "waiting";
+    hop.node.className = `hop${isOpen ? " is-waiting" : ""}`;
+    hop.card ??= new ApprovalCard(context);
+    hop.card.update(item);
+    const sign = mark(icon(isOpen ? "hand" : item.approval.status === "approved" ? "check" : "stop"));
+    if (hop.node.firstChild) hop.node.firstChild.replaceWith(sign);
+    else hop.node.append(sign, hop.card.node);
   },
 };
 

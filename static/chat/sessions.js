@@ -2,6 +2,7 @@
 
 import { askText, confirmDeed, toast } from "./dialogs.js";
 import { button, h, icon, spinner } from "./dom.js";
+import { gettext } from "./i18n.js";
 import { openMenu } from "./menu.js";
 import { daysAgo, shortDay } from "./times.js";
 
@@ -113,7 +114,8 @@ export class SessionList {
   #row(session) {
     const isUnread = this.#unread.has(session.id);
     const title = session.title || "New conversation";
-    const state = session.active_run ? spinner("running") : isUnread ? h("span", { class: "dot", role: "img", "aria-label": "unread" }) : h("span", { class: "sess__time num" }, shortDay(session.last_message_at ?? session.created_at));
+    const waits = session.active_run?.status === "waiting_approval";
+    const state = waits ? h("span", { class: "badge badge--wait" }, icon("hand", "icon--sm"), gettext("decide")) : session.active_run ? spinner("running") : isUnread ? h("span", { class: "dot", role: "img", "aria-label": "unread" }) : h("span", { class: "sess__time num" }, shortDay(session.last_message_at ?? session.created_at));
     return h("li", {},
       h("a", { class: `sess${isUnread ? " is-unread" : ""}`, href: this.handlers.address(session.id), "data-session": session.id, "data-key": `open-${session.id}`, "aria-current": session.id === this.currentId ? "page" : null, title },
         h("span", { class: "sess__title", dir: "auto" }, title), state),

@@ -76,6 +76,7 @@ ELSEWHERE = {
     *(f"session-document-{name}" for name in ("list", "detail", "content")),
     *(f"gns3:session-document-{name}" for name in ("list", "detail", "content")),
     *("user-llm-config-make-default", "group-llm-config-make-default"),
+    *("run-approvals", "gns3:run-approvals"),
 }
 
 

@@ -12,7 +12,6 @@ from chat.agent.tools.base import Effect, Tool, ToolArguments, ToolFailed
 from chat.agent.tools.kit import Kit
 from chat.agent.tools.preview import Preview, Shown
 from chat.models import ChatSession, Run
-from chat.models.run import Status
 from llmconfig.models import LLMConfig
 from projects.models import Membership, Project, Role
 from tests.chat.conftest import InProcessWorker
