@@ -28,6 +28,8 @@ _OPERATIONS = {
     **shapes.OPERATIONS,
 }
 _ALIAS = "/v3/copilot/"
+# In the body, which holds no names here.
+_MAY_NAME_PROJECT = {"/v3/memory"}
 _METHODS = ("get", "post", "put", "patch", "delete")
 _TAGS = {
     "/llm-model-configs": "Models",
@@ -135,7 +137,12 @@ def _statuses(path: str, operation: Schema) -> set[str]:
         found |= {"400", "422"}
     if path.endswith(("/authenticate", "/login", "/refresh")):
         found |= {"401", "429"}
-    if path.startswith("/v3/projects"):
+    names = {one["name"] for one in operation.get("parameters", [])}
+    if (
+        path.startswith("/v3/projects")
+        or path in _MAY_NAME_PROJECT
+        or ("project_id" in names)
+    ):
         # The project, or the server that is to hold a new one.
         found |= {"404", "409", "502", "503"}
     if "requestBody" in operation:
