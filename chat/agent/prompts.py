@@ -20,10 +20,9 @@ logger = logging.getLogger(__name__)
 _SECONDS = 2.0
 _LENGTH = 12_000
 
-TITLE = """\
+_TITLE = """\
 [task:title] Give this conversation a title: at most 40 characters, no quotation \
-marks, no Markdown, one line, in the language of the message. Answer with the title \
-alone.
+marks, no Markdown, one line, in {language}. Answer with the title alone.
 """
 
 
@@ -32,6 +31,12 @@ _CITE = """
 Results of tools carry marks such as "cite": "[3]". Put the mark behind each statement \
 that rests on it, in the text and never within code. Use no mark that is not there.
 """
+
+
+def title_prompt(language: str) -> str:
+    """In the language that the person chose, else in that of the message."""
+    name = get_language_info(language)["name"] if language else ""
+    return _TITLE.format(language=name or "the language of the message")
 
 
 def system_prompt(context: RunContext, kit: Kit) -> Callable[[], Awaitable[str]]:

@@ -220,7 +220,9 @@ class Execution:
     async def _title(self, log: RunLog, context: RunContext, question: str) -> None:
         try:
             async with asyncio.timeout(_TITLE_SECONDS):
-                title = await make_title(self.run, question, context.title_choice)
+                title = await make_title(
+                    self.run, question, context.title_choice, context.language
+                )
         except TimeoutError:
             title = await store_title(self.run, fallback(question))
         if title is None:

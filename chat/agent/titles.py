@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from chat.agent.ledger import end_llm_call, start_llm_call
-from chat.agent.prompts import TITLE
+from chat.agent.prompts import title_prompt
 from chat.agent.translate import Answer, Assembler
 from chat.models import ChatSession, LLMCall, Run
 from copilot_site.lib.orm import in_orm_thread
@@ -24,14 +24,16 @@ _FALLBACK_LENGTH = 28
 _QUESTION_LENGTH = 2_000
 
 
-async def make_title(run: Run, question: str, choice: ModelChoice) -> str | None:
+async def make_title(
+    run: Run, question: str, choice: ModelChoice, language: str
+) -> str | None:
     """The title as stored; None if a person named the session first."""
     call = await in_orm_thread(start_llm_call)(run, choice, LLMCall.Operation.TITLE)
     assembler = Assembler()
     status, code = LLMCall.Status.FAILED, "title_failed"
     try:
         prompt: list[AnyMessage] = [
-            SystemMessage(TITLE),
+            SystemMessage(title_prompt(language)),
             HumanMessage(question[:_QUESTION_LENGTH]),
         ]
         async for delta in ask(chat_client(choice), prompt):

@@ -26,7 +26,7 @@ from copilot_site.admin_base import ModelAdmin, ReadOnlyInline
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # no subscript at run time
     definition = forms.CharField(
         widget=UnfoldAdminTextareaWidget(
-            attrs={"rows": 40, "spellcheck": "false", "class": "font-mono"}
+            attrs={"rows": 40, "spellcheck": "false", "style": "font-family: monospace"}
         ),
         help_text="JSON as in docs/profiles.md; saving makes a new version.",
     )
@@ -112,7 +112,7 @@ class ProfileAdmin(ModelAdmin[Profile]):
     @admin.display(description="with examples for what only a run knows")
     def prompt_as_filled(self, profile: Profile) -> SafeString:
         text = filled(profile.current.definition)
-        return format_html('<pre class="whitespace-pre-wrap">{}</pre>', text)
+        return format_html('<pre style="white-space: pre-wrap">{}</pre>', text)
 
     def has_delete_permission(
         self, request: HttpRequest, obj: Profile | None = None
