@@ -25,3 +25,4 @@ def page(request: HttpRequest) -> HttpResponse:
         },
     }
     return render(request, "chat/page.html", {"bootstrap": bootstrap})
+            "settings": reverse("settings"),

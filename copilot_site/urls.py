@@ -13,6 +13,7 @@ from chat.memory import urls as memory_api
 from chat.memory.pages import memory as memory_page
 from copilot_site import openapi, views
 from projects.api import urls as projects_api
+from copilot_site.settings_page import settings_page
 
 login_page = LoginPage.as_view()
 
@@ -38,6 +39,7 @@ urlpatterns = [
     path("directory/", include(directory_pages)),
     path("v3/directory/", include(directory_api)),
     path("settings/memory/", memory_page, name="memory-page"),
+    path("settings/", settings_page, name="settings"),
     path("v3/", include(memory_api)),
     path("v3/knowledge/", include("chat.knowledge.api.urls")),
     path("v3/", include("chat.datasources.api.urls")),

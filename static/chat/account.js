@@ -11,6 +11,7 @@ export function openAccountMenu(anchor, { me, urls, onSignOut }) {
     { group: "Theme" },
     ...THEMES.map(([value, label, icon]) => ({ label, icon, isChosen: currentTheme() === value, act: () => setTheme(value) })),
     "line",
+    { label: gettext("Settings"), hint: gettext("models, language, memory"), icon: "chip", act: () => location.assign(urls.settings) },
     { label: gettext("Directory"), hint: gettext("courses, people, rooms"), icon: "list", act: () => location.assign(urls.directory) },
     { label: gettext("Memory"), hint: gettext("what is kept for you"), icon: "edit", act: () => location.assign(urls.memory) },
     ...(me?.is_staff ? [{ label: "Settings and audit", hint: "the admin", icon: "sliders", act: () => location.assign(urls.admin) }] : []),

@@ -3,10 +3,12 @@
 const NO_ANSWER = "The server does not answer. Check the connection and try again.";
 
 export class ApiError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, errors = []) {
     super(message);
     this.status = status;
     this.code = code;
+    // Which fields are wrong, where the server says so.
+    this.errors = errors;
   }
 }
 
@@ -24,7 +26,7 @@ async function toError(response) {
     // A proxy's HTML page or nothing at all: the status has to do.
   }
   const message = body?.message ?? (typeof body?.detail === "string" ? body.detail : "");
-  return new ApiError(response.status, body?.code ?? `http_${response.status}`, message || `The server answered ${response.status}.`);
+  return new ApiError(response.status, body?.code ?? `http_${response.status}`, message || `The server answered ${response.status}.`, body?.errors);
 }
 
 export class Api {

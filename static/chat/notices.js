@@ -8,12 +8,12 @@ export function note({ name, title, text, acts = [], tone = "", isAlert = false 
 }
 
 // What a refused message needs before it can be sent.
-export function problemNote(problem, { isStaff, onAct }) {
+export function problemNote(problem, { onAct }) {
   if (problem.code === "llm_not_configured") {
     return note({
       name: "chip", title: "No model is set up", isAlert: true,
-      text: isStaff ? "Your message is kept in the field. Add a model in the settings, then send it." : "Your message is kept in the field. Ask an operator of this server to add a model.",
-      acts: isStaff ? [button("Add a model", { class: "btn btn--primary", onclick: () => onAct("settings") })] : [],
+      text: "Your message is kept in the field. Add a model in your settings, or ask an operator of this server to add one; then send it.",
+      acts: [button("Add a model", { class: "btn btn--primary", onclick: () => onAct("settings") })],
     });
   }
   if (problem.code === "project_not_opened") {

@@ -259,7 +259,7 @@ function renderThread() {
   const isClosed = project && !isOpen(project);
   $("notice").replaceChildren(
     ...(isClosed ? [closedNote(project, state.isOpening, () => setProjectOpen(true))] : []),
-    ...(conversation?.problem && !isClosed ? [problemNote(conversation.problem, { isStaff: state.me?.is_staff, onAct: context.onAct })] : []));
+    ...(conversation?.problem && !isClosed ? [problemNote(conversation.problem, { onAct: context.onAct })] : []));
   if (!project) return state.me ? thread.clear(noProjects(start)) : undefined;
   if (state.error) return thread.clear(loadFailed(state.error, { again: () => showSession(conversation.sessionId, { keepAddress: true }), fresh: () => showSession(null) }));
   if (!conversation.isLoaded) return undefined;
