@@ -1,5 +1,6 @@
 // One tool call as a card: a line when folded, arguments and output when open.
 
+import { dataTable } from "./datatable.js";
 import { h, icon, spinner } from "./dom.js";
 import { plainResult, terminals } from "./terminal.js";
 import { duration } from "./times.js";
@@ -65,7 +66,7 @@ function chip(name, phase, hasFailed) {
 function bodyOf(item, context) {
   const parts = [];
   const isEmpty = !item.args || item.args.trim() === "{}";
-  const ink = item.phase === "done" ? terminals(item, context.prompt) : null;
+  const ink = item.phase === "done" ? dataTable(item) ?? terminals(item, context.prompt) : null;
   if (!isEmpty && !(ink && !item.isError)) parts.push(args(item));
   if (item.phase === "running") parts.push(h("p", { class: "tool__note row" }, spinner(), "Waiting for the result"));
   if (item.phase === "abandoned") parts.push(h("p", { class: "tool__note" }, "The run ended before a result came."));
