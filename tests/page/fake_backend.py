@@ -114,6 +114,8 @@ class FakeBackend:
         self.messages: dict[str, list[JsonObject]] = {}
         self.events: dict[str, list[JsonObject]] = {}
         self.runs: dict[str, list[JsonObject]] = {}
+        self.role = "owner"
+        self.approvals: dict[str, JsonObject] = {}
         self.calls: list[tuple[str, str, Any]] = []
         self.keys: dict[str, JsonObject] = {}
         self.refusals: list[tuple[int, JsonObject]] = []
@@ -352,6 +354,8 @@ class FakeBackend:
             web.post(chat + "/messages/{mid}/feedback", self._rate),
             web.delete(chat + "/messages/{mid}/feedback", self._rate),
             web.post(chat + "/sessions/{sid}/stop", self._stop),
+            web.get(chat + "/sessions/{sid}/approvals", self._decisions),
+            web.post(chat + "/runs/{rid}/approvals", self._decide),
             web.get(chat + "/sessions/{sid}/events", self._events),
             web.get("/ws" + chat + "/sessions/{sid}", self._socket),
         ]
@@ -415,7 +419,7 @@ class FakeBackend:
             "name": {PROJECT: "Campus OSPF", CLOSED: "Old lab"}[project_id],
             "status": "opened" if self.opened[project_id] else "closed",
             "server": {"name": "gns3.campus.lan", "is_simulated": self.is_simulated},
-            "role": "owner",
+            "role": self.role,
         }
 
     async def _projects(self, _request: web.Request) -> web.Response:
@@ -518,6 +522,47 @@ class FakeBackend:
     async def _rate(self, request: web.Request) -> web.Response:
         status = 204 if request.method == "DELETE" else 200
         return web.json_response({}) if status == 200 else web.Response(status=204)
+
+    async def ask(self, session_id: str, *approvals: JsonObject) -> None:
+        """The run waits for a person's decision on these calls."""
+        for approval in approvals:
+            self.approvals[approval["id"]] = {**approval, "session_id": session_id}
+        number = self.events[session_id][-1]["round"]
+        waiting = {"id": f"run-{number}", "round": number, "status": "waiting_approval"}
+        self.sessions[session_id]["active_run"] = waiting
+        await self.emit(session_id, "approval_required", approvals=list(approvals))
+
+    async def resolve(self, approval_id: str, **fields: Any) -> JsonObject:
+        """What any client decided, told to all."""
+        approval = self.approvals[approval_id]
+        approval |= {"decided_at": now(), "decided_by": "ada", "reason": "", **fields}
+        session_id = approval["session_id"]
+        await self.emit(session_id, "approval_resolved", approvals=[approval])
+        return approval
+
+    async def _decisions(self, request: web.Request) -> web.Response:
+        session_id = self._found(request)["thread_id"]
+        mine = [a for a in self.approvals.values() if a["session_id"] == session_id]
+        return web.json_response(mine[::-1])
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        if self.refusals:
+            status, error = self.refusals.pop(0)
+            return web.json_response(error, status=status)
+        decided = []
+        for decision in (await request.json())["decisions"]:
+            fields: JsonObject = {
+                "status": f"{decision['decision']}d".replace("td", "ted")
+            }
+            fields["reason"] = decision.get("reason", "")
+            before = self.approvals[decision["approval_id"]]["arguments"]
+            if decision.get("arguments") not in (None, before):
+                fields |= {
+                    "arguments": decision["arguments"],
+                    "asked_arguments": before,
+                }
+            decided.append(await self.resolve(decision["approval_id"], **fields))
+        return web.json_response({"run": {}, "approvals": decided})
 
     async def _stop(self, request: web.Request) -> web.Response:
         session_id = self._found(request)["thread_id"]
