@@ -1,5 +1,6 @@
 """The chat page; everything else it needs comes over REST and the WebSocket."""
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,11 +17,13 @@ from django.views.decorators.http import require_safe
 def page(request: HttpRequest) -> HttpResponse:
     bootstrap = {
         "root": get_script_prefix(),
+        "bytes": settings.DOCUMENT_BYTES,
         "urls": {
             "login": reverse("login"),
             "logout": reverse("logout"),
             "admin": reverse("admin:index"),
             "directory": reverse("directory"),
+            "knowledge": reverse("knowledge-page"),
             "memory": reverse("memory-page"),
         },
     }

@@ -9,6 +9,7 @@ from chat.api import urls as chat_api
 from chat.api.user_events import user_events
 from chat.directory import page_urls as directory_pages
 from chat.directory import urls as directory_api
+from chat.knowledge.pages import documents as knowledge_page
 from chat.memory import urls as memory_api
 from chat.memory.pages import memory as memory_page
 from copilot_site import openapi, views
@@ -41,6 +42,7 @@ urlpatterns = [
     path("settings/memory/", memory_page, name="memory-page"),
     path("settings/", settings_page, name="settings"),
     path("v3/", include(memory_api)),
+    path("knowledge/", knowledge_page, name="knowledge-page"),
     path("v3/knowledge/", include("chat.knowledge.api.urls")),
     path("v3/", include("chat.datasources.api.urls")),
     path("v3/", include(projects_api)),

@@ -13,6 +13,7 @@ export function openAccountMenu(anchor, { me, urls, onSignOut }) {
     "line",
     { label: gettext("Settings"), hint: gettext("models, language, memory"), icon: "chip", act: () => location.assign(urls.settings) },
     { label: gettext("Directory"), hint: gettext("courses, people, rooms"), icon: "list", act: () => location.assign(urls.directory) },
+    { label: gettext("Documents"), hint: gettext("what answers may cite"), icon: "doc", act: () => location.assign(urls.knowledge) },
     { label: gettext("Memory"), hint: gettext("what is kept for you"), icon: "edit", act: () => location.assign(urls.memory) },
     ...(me?.is_staff ? [{ label: "Settings and audit", hint: "the admin", icon: "sliders", act: () => location.assign(urls.admin) }] : []),
     ...(me && !me.web_search ? [{ group: gettext("Web search is off: no provider is set up") }] : []),

@@ -20,6 +20,7 @@ export class Conversation {
   #runs = [];
   #follower = null;
   #isShown = false;
+  #beginning = null;
 
   constructor({ api, projectId, sessionId, onChange, onCreated }) {
     Object.assign(this, { api, projectId, sessionId, onChange, onCreated });
@@ -135,6 +136,20 @@ export class Conversation {
   // wanted: what the message asks for besides: {profile?, temperature?, max_tokens?}
   async send(text, { queue = false, wanted = {} } = {}) {
     await this.#post({ text, wanted, key: randomId(), state: "sending", error: "" }, queue);
+  }
+
+  // A conversation that has none yet gets its id before its first message.
+  async begin() {
+    if (this.sessionId !== null) return;
+    this.#beginning ??= this.api.json("POST", `v3/projects/${this.projectId}/chat/sessions`, { body: {} });
+    try {
+      const { thread_id: id } = await this.#beginning;
+      if (this.sessionId !== null) return;
+      this.sessionId = id;
+      this.onCreated(this);
+    } finally {
+      this.#beginning = null;
+    }
   }
 
   async resend() {

@@ -2,6 +2,7 @@
 
 import { openAccountMenu } from "./account.js";
 import { Api } from "./api.js";
+import { Attachments } from "./attachments.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { confirmDeed, toast } from "./dialogs.js";
@@ -50,6 +51,7 @@ const context = {
   isSimulated: () => Boolean(state.project?.server?.is_simulated),
   isOffline: (model) => Boolean(state.me?.llm?.is_offline) && (!model || model === state.me.llm.model),
   onAct: (name, detail) => acts[name]?.(detail),
+  documentUrl: (id) => api.url(`${state.conversation.path}/documents/${id}/content`),
   username: () => state.me?.username,
   mayDecide: () => ["engineer", "owner"].includes(state.project?.role),
 };
@@ -58,6 +60,10 @@ const composer = new Composer({
   form: $("composer"), field: $("message"), sendButton: $("send"), stopButton: $("stop"),
   onSend: (text) => send(text),
   onStop: () => state.conversation?.stop(),
+});
+const attachments = new Attachments({
+  api, box: $("files"), area: $("composer"), button: $("attach"), limit: bootstrap.bytes, news: $("file-news"),
+  onChange: () => schedule(),
 });
 const sessions = new SessionList({
   api, list: $("sessions"), search: $("search"),
@@ -130,6 +136,7 @@ function showSession(sessionId, { isFirst = false, keepAddress = false } = {}) {
   thread.clear();
   scroll.toEnd();
   composer.show(state.project.project_id, sessionId);
+  attachments.show(conversation);
   if (!keepAddress) history[isFirst ? "replaceState" : "pushState"](null, "", address(state.project, sessionId));
   panels.closeDrawers();
   schedule();
@@ -160,6 +167,7 @@ function onChange(conversation, event = null) {
   if (conversation !== state.conversation) return;
   if (event?.type === "done" || (event?.type === "tool_end" && CHANGES_TOPOLOGY.has(event.tool_name))) lab.load(state.project);
   if (event?.type === "attempt") sessions.load();
+  if (event?.type === "message") attachments.sent(event.message.metadata?.documents);
   strip.update(conversation.connection);
   if (conversation.connection.state === "denied" && conversation.connection.code === 4401) api.signIn();
   if (conversation.problem?.question && !composer.text) {
@@ -234,7 +242,7 @@ function render() {
   composer.update({
     isActive: Boolean(active), isStopping: active?.status === "stopping",
     isWaiting: active?.status === "waiting_approval",
-    isBusy: conversation?.outbox?.state === "sending", isClosed: !project || !isOpen(project),
+    isBusy: conversation?.outbox?.state === "sending" || attachments.isSending, isClosed: !project || !isOpen(project),
   });
   if (wasDisabled && document.activeElement === document.body) focusField();
   live.update(active);

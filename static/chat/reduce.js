@@ -43,7 +43,7 @@ const newTool = (id) => ({
 function storedMessage(round, message) {
   const metadata = message.metadata ?? {};
   const at = message.created_at;
-  if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at } };
+  if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at, documents: metadata.documents ?? [] } };
   if (message.role === "tool") {
     const metaError = metadata.status === "error" || metadata.is_error === true;
     return withItem({ ...round, evidenceAt: metadata.cancelled ? round.evidenceAt : (at ?? round.evidenceAt) }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({

@@ -2,6 +2,7 @@
 // change is not touched, so folds, selections and scroll positions stay.
 
 import { ApprovalCard } from "./approvals.js";
+import { attachedChips } from "./attachments.js";
 import { button, h, icon, spinner } from "./dom.js";
 import { Prose } from "./prose.js";
 import { roundEnd } from "./roundend.js";
@@ -59,7 +60,7 @@ export class Thread {
       part.day = day;
     }
     if (part.ask !== round.ask || part.status !== round.status) {
-      part.askNode.replaceChildren(...askNodes(round));
+      part.askNode.replaceChildren(...askNodes(round, this.context));
       part.askNode.classList.toggle("ask--queued", round.status === "pending");
     }
     part.ask = round.ask;
@@ -119,12 +120,13 @@ function newPart(round) {
   return { section, askNode, list, hops: new Map(), end: null, round: null, ask: undefined, status: null, day: null, dayNode: null };
 }
 
-function askNodes(round) {
+function askNodes(round, context) {
   if (!round.ask) return [];
   const text = h("p", { class: "ask__text", dir: "auto" }, round.ask.text);
-  if (round.status === "pending") return [text, h("span", { class: "ask__meta" }, icon("clock", "icon--sm"), "Sent when this answer ends")];
+  const files = round.ask.documents?.length ? [attachedChips(round.ask.documents, context.documentUrl)] : [];
+  if (round.status === "pending") return [text, ...files, h("span", { class: "ask__meta" }, icon("clock", "icon--sm"), "Sent when this answer ends")];
   const at = clock(round.ask.at);
-  return [text, ...(at ? [h("time", { class: "ask__meta num", datetime: round.ask.at }, at)] : [])];
+  return [text, ...files, ...(at ? [h("time", { class: "ask__meta num", datetime: round.ask.at }, at)] : [])];
 }
 
 const mark = (...children) => h("span", { class: "hop__mark" }, ...children);
