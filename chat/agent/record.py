@@ -324,6 +324,7 @@ class RunRecord:
 
     def finish_call(self, row: ToolCall, result: ToolResult, elapsed: int) -> None:
         now = timezone.now()
+        found = result.evidence.get("passages")
         with transaction.atomic():
             # Its event, if a dying worker never sends it, leaves a gap in the log.
             self.hold(saved_seq=self.log.seq + 1)
@@ -340,6 +341,7 @@ class RunRecord:
                 metadata={
                     "elapsed_ms": elapsed,
                     **({"is_error": True} if result.is_error else {}),
+                    **({"found": len(found)} if found else {}),
                 },
                 created_at=now,
             )

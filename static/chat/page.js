@@ -4,6 +4,7 @@ import { openAccountMenu } from "./account.js";
 import { Api } from "./api.js";
 import { Attachments } from "./attachments.js";
 import { Composer } from "./composer.js";
+import { openPassage } from "./citations.js";
 import { Conversation } from "./conversation.js";
 import { confirmDeed, toast } from "./dialogs.js";
 import { button, copyText, h } from "./dom.js";
@@ -48,6 +49,7 @@ const context = {
     const type = lab.nodeByName(device)?.node_type;
     return `${device}${!type || type === "vpcs" ? ">" : "#"}`;
   },
+  url: (path) => api.url(path),
   isSimulated: () => Boolean(state.project?.server?.is_simulated),
   isOffline: (model) => Boolean(state.me?.llm?.is_offline) && (!model || model === state.me.llm.model),
   onAct: (name, detail) => acts[name]?.(detail),
@@ -334,7 +336,15 @@ const acts = {
   wrap: (opener) => opener.setAttribute("aria-pressed", String(opener.closest(".term").classList.toggle("term--wrap"))),
 };
 
+// The citation with this number, of the answer in which the button stands.
+function openCitation(opener) {
+  const found = thread.citationsAt(opener).find((citation) => citation.n === Number(opener.dataset.cite));
+  if (found) openPassage(opener, found, context);
+}
+
 document.addEventListener("click", (event) => {
+  const citing = event.target.closest("[data-cite]");
+  if (citing) return void openCitation(citing);
   const opener = event.target.closest("[data-act]");
   if (opener) return void acts[opener.dataset.act]?.(opener);
   const zoomer = event.target.closest("[data-zoom]");

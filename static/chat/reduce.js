@@ -4,6 +4,7 @@
 // view:  {rounds: [round], title, cursor}
 // round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, progressText, evidenceAt}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
+//        | {kind: "plan", id, steps: [{tool, arguments, callId, state, found, elapsedMs}]}
 //        | {kind: "approval", id, round, approval, isLastOfBatch}
 
 const ACTIVE = new Set(["pending", "queued", "running", "waiting_approval", "stopping"]);
@@ -34,7 +35,8 @@ function withItem(round, id, make, change) {
   return { ...round, items: round.items.map((item) => (item === found ? change(item) : item)) };
 }
 
-const newText = (id) => ({ kind: "text", id, text: "", reasoning: "", isDone: false });
+const NO_CITATIONS = [];
+const newText = (id) => ({ kind: "text", id, text: "", reasoning: "", isDone: false, citations: NO_CITATIONS, confidence: null, declined: null });
 const newTool = (id) => ({
   kind: "tool", id, messageId: null, name: "", args: "", isComplete: false,
   phase: "writing", isError: false, output: null, elapsedMs: null, startedAt: null, endedAt: null,
@@ -48,7 +50,7 @@ function storedMessage(round, message) {
     const metaError = metadata.status === "error" || metadata.is_error === true;
     return withItem({ ...round, evidenceAt: metadata.cancelled ? round.evidenceAt : (at ?? round.evidenceAt) }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
       ...item, phase: metadata.cancelled ? "abandoned" : "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
-      elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
+      found: metadata.found ?? item.found ?? null, elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
     }));
   }
   if (message.role !== "assistant") return round;
@@ -65,8 +67,10 @@ function storedMessage(round, message) {
     next = withItem(next, message.id, () => newText(message.id), (item) => ({
       ...item, text: message.content || item.text, reasoning: metadata.reasoning ?? item.reasoning, isDone: true, isPartial: Boolean(metadata.is_partial),
       verdict: metadata.feedback?.value ?? item.verdict ?? null,
+      citations: metadata.citations ?? item.citations, confidence: metadata.confidence ?? null, declined: metadata.declined ?? null,
     }));
   }
+  if (metadata.plan) next = planned(next, message.tool_calls ?? []);
   for (const call of message.tool_calls ?? []) {
     next = withItem(next, call.id, () => newTool(call.id), (item) => ({
       ...item, name: call.function.name, args: call.function.arguments, messageId: message.id, isComplete: true,
@@ -83,6 +87,41 @@ export function withVerdict(view, messageId, verdict) {
     return { ...round, items: round.items.map((item) => (item.id === messageId ? { ...item, verdict } : item)) };
   });
   return { ...view, rounds };
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text || "{}");
+  } catch {
+    return {};
+  }
+}
+
+// The steps of a grounded answer; each is run by the call with its id.
+function planned(round, calls) {
+  const id = `plan-${round.round}`;
+  const steps = calls.map((call) => ({
+    tool: call.function.name, arguments: parsed(call.function.arguments), callId: call.id, state: "waiting", found: null, elapsedMs: null,
+  }));
+  return withItem(round, id, () => ({ kind: "plan", id, steps }), (item) => item);
+}
+
+const STEP_STATES = { running: "running", abandoned: "failed" };
+
+function followed(round) {
+  const plan = round.items.find((item) => item.kind === "plan");
+  if (!plan) return round;
+  const calls = new Map(round.items.filter((item) => item.kind === "tool").map((item) => [item.id, item]));
+  const steps = plan.steps.map((step) => {
+    const call = calls.get(step.callId);
+    if (!call) return step;
+    const state = call.phase === "done" ? (call.isError ? "failed" : "done") : (STEP_STATES[call.phase] ?? "waiting");
+    const found = call.found ?? null;
+    if (state === step.state && found === step.found && call.elapsedMs === step.elapsedMs) return step;
+    return { ...step, state, found, elapsedMs: call.elapsedMs };
+  });
+  if (steps.every((step, index) => step === plan.steps[index])) return round;
+  return { ...round, items: round.items.map((item) => (item === plan ? { ...plan, steps } : item)) };
 }
 
 function errorText(error, content) {
@@ -154,6 +193,8 @@ const changes = {
     output: event.tool_output ?? "", elapsedMs: event.elapsed_ms ?? null, endedAt: event.timestamp,
   })),
   status: (round, event) => event.status === "progress" ? { ...round, progressText: event.text ?? "" } : ({ ...round, status: ACTIVE.has(event.status) ? event.status : round.status, statusText: event.text ?? "" }),
+  step: (round, event) => withItem(round, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({ ...item, found: event.citations.length })),
+  citations: (round, event) => withItem(round, event.message_id, () => newText(event.message_id), (item) => ({ ...item, citations: event.citations })),
   usage: (round, event) => ({ ...round, usage: addUsage(round.usage, event), model: event.operation === "title" ? round.model : (event.model ?? round.model) }),
   approval_required: (round, event) => ({ ...withApprovals(round, event.approvals ?? []), status: "waiting_approval" }),
   approval_resolved(round, event) {
@@ -186,7 +227,7 @@ export function reduce(view, event) {
     const base = { ...round, seq: event.seq, attempt: event.attempt ?? 1, runId: event.run_id ?? round.runId };
     if (base.status === "pending" || base.status === "queued") base.status = "running";
     if (event.type !== "usage" && event.type !== "title" && event.type !== "log") base.statusText = "";
-    return changes[event.type]?.(base, event) ?? base;
+    return followed(changes[event.type]?.(base, event) ?? base);
   });
 }
 
@@ -206,7 +247,7 @@ export function fromHistory(messages, runs = [], active = null) {
   const rounds = view.rounds.map((round) => {
     if (active && round.round === active.round) return { ...round, status: active.status, runId: active.id };
     if (active && round.round > active.round) return { ...round, status: "pending" };
-    return { ...withRun(round, runOf.get(round.round)), seq: Infinity, attempt: Infinity };
+    return { ...followed(withRun(round, runOf.get(round.round))), seq: Infinity, attempt: Infinity };
   });
   return { ...view, rounds };
 }
@@ -237,7 +278,7 @@ function snapshot(view, event, cursor) {
     }
     current = withApprovals(current, event.approvals ?? []);
     if (run.error) current.error = { text: errorText(run.error), code: "" };
-    return ACTIVE.has(run.status) ? current : closed(current, run.status);
+    return followed(ACTIVE.has(run.status) ? current : closed(current, run.status));
   });
   return next;
 }

@@ -4,6 +4,8 @@
 import { ApprovalCard } from "./approvals.js";
 import { attachedChips } from "./attachments.js";
 import { button, h, icon, spinner } from "./dom.js";
+import { sourceList } from "./citations.js";
+import { declinedNote, planList } from "./plan.js";
 import { Prose } from "./prose.js";
 import { roundEnd } from "./roundend.js";
 import { clock, longDay } from "./times.js";
@@ -23,6 +25,16 @@ export class Thread {
     this.#rounds.clear();
     this.#outbox = null;
     this.column.replaceChildren(...placeholder);
+  }
+
+  // What a button in an answer may point to.
+  citationsAt(node) {
+    for (const part of this.#rounds.values()) {
+      for (const { node: hop, item } of part.hops.values()) {
+        if (item?.kind === "text" && hop.contains(node)) return [...item.citations, ...(item.declined?.nearest ?? [])];
+      }
+    }
+    return [];
   }
 
   render(view, outbox) {
@@ -140,9 +152,18 @@ const renderers = {
       hop.node.replaceChildren(mark(icon("hop")), h("article", {}, hop.think, hop.prose.node));
     }
     if (item.reasoning !== hop.item?.reasoning) reasoning(hop, item);
-    if (item.text !== hop.item?.text || item.isDone !== hop.item?.isDone) {
-      hop.prose.update(item.text, item.isDone);
+    if (item.text !== hop.item?.text || item.isDone !== hop.item?.isDone || item.citations !== hop.item?.citations) {
+      hop.prose.update(item.declined ? "" : item.text, item.isDone, item.citations);
+      const below = item.declined ? declinedNote(item) : item.isDone ? sourceList(item.citations) : null;
+      hop.below?.remove();
+      hop.below = below;
+      if (below) hop.prose.node.after(below);
     }
+  },
+  plan(hop, item) {
+    const isBusy = item.steps.some((step) => step.state === "running" || step.state === "waiting");
+    hop.node.className = `hop hop--text${isBusy ? " is-running" : ""}`;
+    hop.node.replaceChildren(mark(icon("list")), h("div", {}, ...planList(item.steps)));
   },
   tool(hop, item, _isLast, context) {
     hop.card ??= toolCard();

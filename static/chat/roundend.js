@@ -2,6 +2,7 @@
 
 import { button, h, icon, iconButton, spinner } from "./dom.js";
 import { verdictButtons } from "./feedback.js";
+import { confidenceBadge } from "./plan.js";
 import { clock, count } from "./times.js";
 
 const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
@@ -45,7 +46,7 @@ function foot(round, context) {
     isOffline ? null : round.model,
     round.usage ? `${count(round.usage.input)} in` : null,
     round.usage ? `${count(round.usage.output)} out` : null,
-    round.evidenceAt ? `${lab} lab, read ${clock(round.evidenceAt)}` : lab === "simulated" ? "simulated lab" : null,
+    round.items.some((item) => item.kind === "plan") ? null : round.evidenceAt ? `${lab} lab, read ${clock(round.evidenceAt)}` : lab === "simulated" ? "simulated lab" : null,
   ].filter(Boolean);
   const isPartial = round.status !== "succeeded" || answer?.isPartial;
   const badge = round.stopped ? (STOPPED[round.stopped] ?? `Stopped: ${round.stopped}`) : isPartial && answer ? "Not finished" : "";
@@ -55,6 +56,7 @@ function foot(round, context) {
       ...(answer.isDone ? verdictButtons(answer, context) : []),
       round.stopped ? null : iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
     badge ? h("span", { class: "badge" }, icon("stop"), badge) : null,
+    round.status === "succeeded" ? confidenceBadge(answer) : null,
     round.stopped && !answer ? h("span", { class: "faint" }, "Nothing was written yet; what ran is kept.") : null,
     round.stopped ? button("Ask again", { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,
     isOffline ? h("span", { class: "badge badge--sim" }, icon("list"), "Offline model") : null,

@@ -33,6 +33,13 @@ function terminal(entry, item, prompt) {
   return h("figure", { class: "term" }, bar, h("code", { class: "term__out", tabindex: "0", role: "region", "aria-label": `Output of ${device}` }, inner));
 }
 
+// The lines that an answer cites, as the device printed them.
+export function cited(citation, prompt) {
+  const command = citation.title.split(" · ").slice(1).join(" · ");
+  const inner = h("span", { class: "term__in" }, h("span", { class: "ln" }, h("i", {}, prompt), ` ${command}`), ...lines(citation.text));
+  return h("figure", { class: "term" }, h("code", { class: "term__out", tabindex: "0", role: "region", "aria-label": `Output of ${citation.location}` }, inner));
+}
+
 const line = (text, isTrouble = TROUBLE.test(text)) => h("span", { class: isTrouble ? "ln ln--bad" : "ln" }, text);
 
 function lines(output) {

@@ -8,6 +8,19 @@ const NAMES = {
   start_nodes: ["play", "Start devices"],
   stop_nodes: ["stop", "Stop devices"],
   run_commands: ["term", "Run commands"],
+  describe_data: ["list", "Describe data"],
+  query_data: ["list", "Query data"],
+  search_documents: ["search", "Search documents"],
+  lookup_faculty: ["list", "Look up people"],
+  lookup_courses: ["list", "Look up courses"],
+  lookup_facilities: ["list", "Look up rooms"],
+  lookup_timetables: ["clock", "Look up timetables"],
+  lookup_departments: ["list", "Look up departments"],
+  lookup_records: ["list", "Look up records"],
+  recall: ["eye", "Recall"],
+  remember: ["pin", "Remember"],
+  forget: ["trash", "Forget"],
+  search_web: ["link", "Search the web"],
 };
 
 export const CHANGES_TOPOLOGY = new Set(["create_nodes", "create_links", "start_nodes", "stop_nodes"]);
@@ -65,8 +78,13 @@ const doneFacts = {
   list_templates: (output) => plural(list(output.templates).length, "template"),
   create_nodes: (output) => named("created", list(output.created).map((entry) => entry?.name)),
   create_links: (output) => plural(list(output.created).length, "link"),
+  describe_data: (output) => plural(list(output.sources).flatMap((source) => list(source?.tables)).length, "table"),
+  query_data: (output) => `${plural(list(output.rows).length, "row")}${output.truncated ? ", cut" : ""}`,
   start_nodes: (output) => named("started", list(output.started)),
   stop_nodes: (output) => named("stopped", list(output.stopped)),
+  search_documents: (output) => plural(list(output.passages).length, "passage"),
+  search_web: (output) => plural(list(output.pages).length, "page"),
+  recall: (output) => plural(list(output.notes).length, "note"),
 };
 
 const named = (verb, names) => (names.length ? `${names.join(", ")} ${verb}` : `none ${verb}`);
@@ -89,7 +107,8 @@ export function summarise(item) {
   const allFailed = devices.length > 0 && devices.every((entry) => entry?.status === "failed");
   const reason = failure(item);
   if (item.isError || allFailed) return { summary: reason || "failed", isBad: true };
-  const fact = output && doneFacts[item.name]?.(output);
+  const counted = item.name.startsWith("lookup_") && Array.isArray(output?.records) ? plural(output.records.length, "record") : null;
+  const fact = counted ?? (output && doneFacts[item.name]?.(output));
   return { summary: [fact ?? commands, reason].filter(Boolean).join("; ") || firstLine(item.output ?? ""), isBad: false };
 }
 
