@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -52,6 +53,7 @@ class RunContext:
     project: Project | None
     may_change: bool
     approval: str
+    options: dict[str, Any]
     gns3_token: str = field(default="", repr=False)
 
 
@@ -88,6 +90,7 @@ def load_context(run: Run) -> RunContext:
         project=project,
         may_change=person.may_change,
         approval=_policy(profile.approval, settings.APPROVAL_POLICY),
+        options=run.options,
         gns3_token=person.gns3_token,
     )
 

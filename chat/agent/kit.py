@@ -1,6 +1,6 @@
 """Gathers what a run lends its tools: the only place that knows all its sources."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from chat.agent.context import RunContext, lab_of
 from chat.agent.progress import Progress
@@ -32,7 +32,7 @@ def _kit(context: RunContext, lab: Lab | None, say: Callable[[str], None]) -> Ki
             settings=profile.tool_settings.get("query_data"),
         ),
         knowledge=knowledge_for(
-            context.user, context.project, collections=profile.collections
+            context.user, context.project, collections=_collections(context)
         ),
         documents=documents_for(context.session),
         directory=Records(context.user, context.project),
@@ -41,3 +41,11 @@ def _kit(context: RunContext, lab: Lab | None, say: Callable[[str], None]) -> Ki
         settings=profile.tool_settings,
         say=Progress(say) if profile.shows_status else tell_nobody,
     )
+
+
+def _collections(context: RunContext) -> Sequence[str] | None:
+    """Those of the profile, or of them those that the request names; None: all."""
+    allowed, asked = context.profile.collections, context.options.get("collections")
+    if asked is None:
+        return allowed
+    return [name for name in asked if allowed is None or name in allowed]
