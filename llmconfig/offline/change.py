@@ -1,11 +1,14 @@
 """Changes the lab: starts, stops, creates, connects, sets addresses."""
 
+import json
 import re
 from collections.abc import Mapping
 from ipaddress import IPv4Interface
 from typing import Any
 
 from llmconfig.offline.build import role_of
+from llmconfig.offline.evidence import ToolResult
+from llmconfig.offline.markdown import fence
 from llmconfig.offline.network import Role
 from llmconfig.offline.show import run_and_show
 from llmconfig.offline.steps import Call, Step, Turn
@@ -25,6 +28,24 @@ _INTERFACE = re.compile(
     r"\s?\d+(?:/\d+)*)\b",
     re.I,
 )
+
+
+def answer_rejected(turn: Turn, rejected: ToolResult) -> Step:
+    """Says what was not done, and why; nothing else is tried in its place."""
+    devices = rejected.arguments.get("devices")
+    lines = [
+        f"{entry.get('device')}: {'; '.join(map(str, entry.get('commands') or []))}"
+        for entry in (devices if isinstance(devices, list) else [])
+        if isinstance(entry, Mapping)
+    ]
+    what = "\n".join(lines) or f"{rejected.tool} {json.dumps(dict(rejected.arguments))}"
+    reason = str(rejected.data.get("reason") or "")
+    return turn.plain(
+        turn.say("rejected"),
+        turn.say("rejected.what"),
+        fence(what),
+        turn.say("rejected.reason", {"reason": reason}) if reason else "",
+    )
 
 
 def answer_start(turn: Turn) -> Step:

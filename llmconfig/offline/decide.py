@@ -49,6 +49,8 @@ def decide(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Step:
     )
     question = read_question(messages[: last + 1])
     turn = Turn(question, collect(messages[last + 1 :]), tools)
+    if turn.evidence.rejected is not None:
+        return change.answer_rejected(turn, turn.evidence.rejected)
     is_talk = question.intent in {Intent.HELP, Intent.GREETING}
     if not is_talk and is_for_data(tools, is_unknown=question.intent is Intent.UNKNOWN):
         return answer_data(turn)

@@ -103,6 +103,20 @@ class Evidence:
             for entry in _objects(result.arguments, "devices")
         )
 
+    def lines_of(self, device: str) -> list[str]:
+        """What was typed there last: a person may have edited what was asked for."""
+        found: list[str] = []
+        for result in self.of("run_commands"):
+            for entry in _objects(result.arguments, "devices"):
+                if entry.get("device") == device:
+                    found = [str(line) for line in entry.get("commands") or []]
+        return found
+
+    @property
+    def rejected(self) -> ToolResult | None:
+        """The call that a person did not allow."""
+        return next((r for r in self.results if r.data.get("rejected")), None)
+
     def topology_quote(self, wanted: Mapping[str, Any]) -> Quote | None:
         """The part of the topology that says this, exactly as the tool wrote it."""
         for result in reversed(self.of(TOPOLOGY_COMMAND)):

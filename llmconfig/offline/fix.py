@@ -3,6 +3,7 @@
 from llmconfig.offline import report
 from llmconfig.offline.build import build_network
 from llmconfig.offline.diagnose import Pair, diagnose, diagnose_all
+from llmconfig.offline.evidence import ToolResult
 from llmconfig.offline.faults import Finding
 from llmconfig.offline.markdown import command_block, evidence_block
 from llmconfig.offline.network import Network
@@ -34,8 +35,11 @@ def answer_fix(turn: Turn) -> Step:
         return turn.answer(
             turn.say("cannot_fix"), *report.finding_parts(turn, network, findings[0])
         )
-    if not _is_done(turn, change):
+    done = _done(turn, change)
+    if done is None:
         return turn.call(change)
+    if done.error and "devices" not in done.data:
+        return turn.failed(change.tool, done.error)
     return _confirm(turn, mended, pair, findings)
 
 
@@ -49,10 +53,19 @@ def change_call(finding: Finding) -> Call | None:
     return Call("run_commands", {"devices": [entry]})
 
 
-def _is_done(turn: Turn, change: Call) -> bool:
-    return any(
-        result.arguments == change.arguments for result in turn.evidence.of(change.tool)
-    )
+def _done(turn: Turn, change: Call) -> ToolResult | None:
+    """What became of the change, also with lines that a person has edited."""
+    for result in turn.evidence.of(change.tool):
+        if change.tool != "run_commands" or _changes(result):
+            return result
+    return None
+
+
+def _changes(result: ToolResult) -> bool:
+    """All else that this answer runs are shows and pings."""
+    devices = result.arguments.get("devices") or []
+    lines = [line for device in devices for line in device.get("commands") or []]
+    return any(not str(line).startswith(("show", "ping")) for line in lines)
 
 
 def _confirm(

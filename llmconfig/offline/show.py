@@ -115,10 +115,11 @@ def run_and_show(turn: Turn, wanted: list[tuple[str, list[str]]]) -> Step:
     missing = [
         (name, commands)
         for name, commands in wanted
-        if not all(turn.evidence.was_asked(name, command) for command in commands)
+        if not turn.evidence.lines_of(name)
     ]
     if missing:
         return turn.call(*command_calls(missing))
+    wanted = [(name, turn.evidence.lines_of(name)) for name, _ in wanted]
     parts = [part for name, commands in wanted for part in _shown(turn, name, commands)]
     return turn.answer(_headline(turn, wanted), *parts)
 

@@ -3,7 +3,7 @@
 
 import { button, h, icon } from "./dom.js";
 import { gettext, interpolate } from "./i18n.js";
-import { clock, shortDay } from "./times.js";
+import { clock } from "./times.js";
 import { devicesOf, parseJson, toolLabel } from "./tools.js";
 
 const EFFECTS = { change: "dl dl--add", refused: "dl dl--del", read: "dl" };
@@ -41,7 +41,7 @@ export class ApprovalCard {
     const id = `approval-${approval.id}`;
     const title = h("h3", { class: "appr__title", id, dir: "auto" }, isOpen ? question(approval) : outcome(approval, this.context.username()));
     const at = isOpen
-      ? h("span", { class: "appr__time num" }, interpolate(gettext("expires %(time)s"), { time: `${shortDay(approval.expires_at)} ${clock(approval.expires_at)}`.trim() }))
+      ? h("span", { class: "appr__time num" }, interpolate(gettext("expires in %(time)s"), { time: until(approval.expires_at) }))
       : h("span", { class: "faint num" }, clock(approval.decided_at));
     const head = h("header", { class: "appr__head" }, icon(iconOf(approval.status)), title,
       approval.asked_arguments ? h("span", { class: "badge" }, gettext("edited")) : null, at);
@@ -68,7 +68,7 @@ export class ApprovalCard {
       h("figure", { class: "diff" }, h("figcaption", { class: "diff__head" }, h("b", { class: "grow", dir: "auto" }, part.device), part.dialect ? h("span", { class: "badge" }, part.dialect.toUpperCase()) : null), body),
       part.note ? h("p", { class: "appr__why", dir: "auto" }, part.note) : null,
       printed.length ? h("p", { class: "appr__why" }, interpolate(gettext("Also read in the output of a tool, not written by you: %(lines)s"), { lines: printed.map(({ command }) => command).join("; ") })) : null,
-      part.before && !this.#isEditing ? h("details", { class: "appr__why" }, h("summary", {}, gettext("Configuration before")), h("code", { class: "diff__body", tabindex: "0", role: "region", "aria-label": interpolate(gettext("Configuration of %(device)s before"), { device: part.device }) }, h("span", { class: "diff__in" }, ...part.before.split("\n").map((line) => h("span", { class: "dl" }, line))))) : null,
+      part.before && !this.#isEditing ? h("details", { class: "think appr__before" }, h("summary", {}, gettext("Configuration before"), icon("right", "icon--sm icon--dir tool__chev")), h("code", { class: "diff__body", tabindex: "0", role: "region", "aria-label": interpolate(gettext("Configuration of %(device)s before"), { device: part.device }) }, h("span", { class: "diff__in" }, ...part.before.split("\n").map((line) => h("span", { class: "dl" }, line))))) : null,
     ];
   }
 
@@ -166,6 +166,11 @@ export class ApprovalCard {
   }
 }
 
+function until(iso) {
+  const minutes = Math.max(0, Math.round((Date.parse(iso) - Date.now()) / 60_000));
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
 function question(approval) {
   const devices = devicesOf({ args: JSON.stringify(approval.arguments) });
   if (approval.tool_name === "run_commands" && devices.length) return interpolate(gettext("Change %(devices)s?"), { devices: devices.join(", ") });
@@ -174,7 +179,7 @@ function question(approval) {
 
 function why(approval) {
   return [
-    h("p", { class: "appr__why" }, gettext("Nothing has been changed yet. These are exactly the lines that would be sent. If someone changes it first, you are asked again.")),
+    h("p", { class: "appr__why" }, gettext("Nothing has been changed yet. This is exactly what would be sent. If someone changes it first, you are asked again.")),
     ...(approval.notes ?? []).map((note) => h("p", { class: "appr__why appr__note", dir: "auto" }, note)),
     approval.question ? h("p", { class: "appr__why faint", dir: "auto" }, interpolate(gettext("Proposed by the copilot in answer to “%(question)s”"), { question: approval.question })) : null,
   ];

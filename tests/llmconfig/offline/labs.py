@@ -1,7 +1,7 @@
 """Labs of hand-made console texts, and the loop that lets the model read them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Any
@@ -231,8 +231,9 @@ async def ask(
     question: str,
     history: Sequence[BaseMessage] = (),
     tools: Iterable[str] = TOOLS,
+    edit: Callable[[dict[str, Any]], None] = lambda arguments: None,
 ) -> tuple[str, list[BaseMessage]]:
-    """The answer, and all messages up to it."""
+    """The answer, and all messages up to it; `edit` does as a person may."""
     model = OfflineChatModel(pace=0.0).bind_tools([tool_schema(name) for name in tools])
     messages = [*(history or [SystemMessage("prompt")]), HumanMessage(question)]
     for _ in range(8):
@@ -242,6 +243,7 @@ async def ask(
         if not answer.tool_calls:
             return answer.text, messages
         for call in answer.tool_calls:
+            edit(call["args"])
             output = lab.call(call["name"], call["args"])
             messages.append(ToolMessage(output, tool_call_id=call["id"]))
     raise AssertionError("The model does not come to an end.")

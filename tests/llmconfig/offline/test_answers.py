@@ -1,10 +1,15 @@
-import pytest
+from typing import Any
 
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from llmconfig.offline import OfflineChatModel
 from tests.llmconfig.offline.labs import (
     TOOLS,
     Lab,
     ask,
     reply_from,
+    tool_schema,
     two_router_lab,
 )
 
@@ -95,6 +100,50 @@ async def test_fix_it_changes_the_cause_and_pings() -> None:
     change = {"device": "far", "commands": ["configure terminal", route, "end"]}
     assert ("run_commands", {"devices": [change]}) in lab.calls
     assert text.startswith("**Changed, and ada reaches bob now.**")
+
+
+async def test_a_rejected_change_is_said_to_be_undone_and_nothing_else_is_tried() -> (
+    None
+):
+    model = OfflineChatModel(pace=0.0).bind_tools([tool_schema(n) for n in TOOLS])
+    told = '{"error": "Not run: ada rejected it.", "rejected": true, "reason": "No."}'
+    call = {
+        "id": "c1",
+        "name": "run_commands",
+        "args": {"devices": [{"device": "ada", "commands": ["ip 10.0.0.9/24"]}]},
+    }
+    asked = AIMessage("", tool_calls=[call])
+    for question, words in (
+        ("set ada to 10.0.0.9/24", ("Nothing was changed", "Reason given: No.")),
+        ("Setze ada auf 10.0.0.9/24", ("Nichts wurde geändert", "Grund: No.")),
+    ):
+        result = ToolMessage(told, tool_call_id="c1")
+        answer = await model.ainvoke([HumanMessage(question), asked, result])
+
+        assert not answer.tool_calls
+        for word in (*words, "ada: ip 10.0.0.9/24"):
+            assert word in answer.text
+
+
+async def test_lines_that_a_person_edited_are_shown_and_not_asked_for_again() -> None:
+    lab = two_router_lab()
+    edits = {"ip 10.1.1.77/24": "ip 10.1.1.78/24"}
+
+    def edit(arguments: dict[str, Any]) -> None:
+        for entry in arguments.get("devices", []):
+            entry["commands"] = [edits.get(c, c) for c in entry["commands"]]
+
+    text, messages = await ask(lab, "set ada to 10.1.1.77/24", edit=edit)
+
+    changes = [
+        call["args"]["devices"]
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+        if call["name"] == "run_commands"
+    ]
+    assert changes == [[{"device": "ada", "commands": ["ip 10.1.1.78/24", "show ip"]}]]
+    assert "ip 10.1.1.78/24" in text
 
 
 async def test_what_no_tool_can_change_is_said() -> None:
