@@ -64,7 +64,7 @@ class Sources:
         return evidence_of(
             collector,
             source=row.slug,
-            sql=query.sql,
+            query=query,
             number=number,
             time=timezone.now().isoformat(timespec="seconds"),
         )

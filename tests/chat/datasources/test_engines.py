@@ -410,7 +410,7 @@ def test_what_is_written_anew_means_the_same_to_postgresql(
     cluster.run(
         "CREATE TABLE IF NOT EXISTS same AS SELECT "
         "timestamp '2026-02-03 04:05:06' AS d, 12.345 AS n, 'abc' AS t, "
-        "'{\"k\": 1, \"l\": [1, 2]}'::jsonb AS j, "
+        '\'{"k": 1, "l": [1, 2]}\'::jsonb AS j, '
         "inet '10.1.2.3/16' AS i",
         "GRANT SELECT ON same TO reader",
     )
