@@ -145,6 +145,9 @@ def _statuses(path: str, operation: Schema) -> set[str]:
     ):
         # The project, or the server that is to hold a new one.
         found |= {"404", "409", "502", "503"}
+    if "/llm-model-configs" in path and "requestBody" in operation:
+        # Another version, or what the provider says.
+        found |= {"409", "502"}
     if "requestBody" in operation:
         found |= {"400", "413", "415", "422"}
     return found

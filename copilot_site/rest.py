@@ -31,6 +31,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "CollectionScope": "chat.knowledge.models.Collection.Scope",
         "DocumentKind": "chat.documents.kinds.Kind",
         "DocumentState": "chat.documents.jobs.Job.State",
+        "ModelMode": "llmconfig.kinds.Mode",
+        "ModelType": "llmconfig.kinds.ModelType",
         "ProjectStatus": "projects.models.Project.Status",
     },
     "PREPROCESSING_HOOKS": ["copilot_site.description.add_async_views"],

@@ -65,7 +65,7 @@ class TriedShape(serializers.Serializer[Any]):
     api_key = serializers.CharField(required=False)
 
 
-class UsageShape(serializers.Serializer[Any]):
+class ProbeUsageShape(serializers.Serializer[Any]):
     input_tokens = serializers.IntegerField(allow_null=True)
     output_tokens = serializers.IntegerField(allow_null=True)
 
@@ -80,7 +80,7 @@ class ReportShape(serializers.Serializer[Any]):
     elapsed_ms = serializers.IntegerField()
     first_token_ms = serializers.IntegerField(allow_null=True)
     streaming = serializers.BooleanField(allow_null=True)
-    usage = UsageShape(allow_null=True)
+    usage = ProbeUsageShape(allow_null=True)
     tool_calls = serializers.BooleanField(
         allow_null=True, help_text="null: not refused, but it did not call either."
     )
@@ -91,6 +91,14 @@ class ReportShape(serializers.Serializer[Any]):
 
 class ModelsShape(serializers.Serializer[Any]):
     models = serializers.ListField(child=serializers.CharField())
+
+
+class VersionSeenShape(serializers.Serializer[Any]):
+    expected_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="409 if the config has another version by now.",
+    )
 
 
 class UserTest(APIView):

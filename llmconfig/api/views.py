@@ -19,6 +19,7 @@ from llmconfig.api.shapes import (
     InheritedShape,
     ListShape,
     SourcedShape,
+    VersionSeenShape,
 )
 from llmconfig.changes import (
     change_config,
@@ -65,10 +66,7 @@ class OwnerView(APIView):
         return Response(status=204)
 
     def made_default(self, request: Request, config_id: str) -> Response:
-        body = request.data if isinstance(request.data, dict) else {}
-        form = ConfigUpdateSerializer(
-            data={"expected_version": body.get("expected_version")}, partial=True
-        )
+        form = VersionSeenShape(data=request.data)
         form.is_valid(raise_exception=True)
         config = make_default(
             self.owner,
@@ -145,7 +143,7 @@ class UserConfig(OwnerView):
 
 
 class UserMakeDefault(OwnerView):
-    @extend_schema(request=None, responses=ConfigShape)
+    @extend_schema(request=VersionSeenShape, responses=ConfigShape)
     def put(self, request: Request, user_id: str, config_id: str) -> Response:
         """Take this one before the others of the same owner."""
         return self.made_default(request, config_id)
@@ -186,7 +184,7 @@ class GroupConfig(OwnerView):
 
 
 class GroupMakeDefault(OwnerView):
-    @extend_schema(request=None, responses=ConfigShape)
+    @extend_schema(request=VersionSeenShape, responses=ConfigShape)
     def put(self, request: Request, group_id: str, config_id: str) -> Response:
         """Take this one before the group's others; operators only."""
         return self.made_default(request, config_id)

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from chat.models import ChatSession
 from chat.models.run import Status
 from copilot_site.description import description
+from llmconfig.models import LLMConfig
 from projects.models import Project
 from tests.chat.api.conftest import bearer
 from tests.chat.support import make_run, make_session
@@ -54,7 +55,13 @@ def ids(valkey: Valkey, lab: Project, alice: User) -> dict[str, str]:
     message = run.messages.create(
         session=session, round=1, sequence=2, role="assistant", content="Done."
     )
+    # Nobody listens there.
+    config = LLMConfig.objects.create(
+        name="Mine", user=alice, base_url="http://127.0.0.1:9/v1", model="m"
+    )
     return {
+        "user_id": str(alice.pk),
+        "config_id": str(config.pk),
         "project_id": LAB_ID,
         "session_id": session.thread_id,
         "run_id": str(run.pk),

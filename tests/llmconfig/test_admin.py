@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from copilot_site.lib.fields import Unreadable
 from llmconfig.models import LLMConfig
+from tests.fakes.provider import ScriptedProvider
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +38,13 @@ def form(**changes: object) -> dict[str, object]:
         "model": "small",
         "context_limit": 128,
         "context_strategy": "balanced",
+        "model_type": "text",
+        "mode": "balanced",
+        "priority": 100,
+        "supports_tools": "unknown",
+        "supports_vision": "unknown",
+        "supports_structured_output": "unknown",
+        "supports_reasoning": "unknown",
         "is_enabled": "on",
         **changes,
     }
@@ -213,3 +221,79 @@ def test_the_list_asks_as_many_queries_for_thirty_rows_as_for_one(
         admin_client.get(reverse(LIST))
 
     assert len(many) <= len(few) + 1  # the filter by user appears with its first user
+
+
+def test_all_fields_can_be_set(admin_client: Client, config: LLMConfig) -> None:
+    group = Group.objects.create(name="students")
+    changes = {
+        "operations": ["chat", "title"],
+        "mode": "fast",
+        "priority": 5,
+        "supports_tools": "false",
+        "prompts_tools": "on",
+        "allowed_groups": [group.pk],
+        "model_type": "vision",
+    }
+
+    admin_client.post(page_of(config), form(**changes))
+
+    config.refresh_from_db()
+    assert config.operations == ["chat", "title"]
+    assert (config.mode, config.priority) == ("fast", 5)
+    assert (config.supports_tools, config.supports_vision) == (False, None)
+    assert [one.name for one in config.allowed_groups.all()] == ["students"]
+
+
+def test_an_address_that_an_operator_writes_is_trusted(
+    admin_client: Client, admin_user: User
+) -> None:
+    config = LLMConfig.objects.create(
+        name="Of a user", user=admin_user, base_url="http://m/v1", model="m"
+    )
+    user = {"user": admin_user.pk}
+
+    admin_client.post(page_of(config), form(base_url="http://m/v1", **user))
+    config.refresh_from_db()
+    assert not config.made_by_staff
+
+    admin_client.post(page_of(config), form(base_url="http://n/v1", **user))
+    config.refresh_from_db()
+    assert config.made_by_staff
+
+
+def test_the_order_in_which_configs_are_asked_is_shown(
+    admin_client: Client, admin_user: User, config: LLMConfig
+) -> None:
+    own = LLMConfig.objects.create(
+        name="Own", user=admin_user, base_url="http://m/v1", model="m"
+    )
+
+    assert "Own → Site" in admin_client.get(page_of(own)).content.decode()
+
+
+def test_a_connection_is_tested_from_its_page(
+    admin_client: Client, config: LLMConfig, provider: ScriptedProvider
+) -> None:
+    LLMConfig.objects.filter(pk=config.pk).update(base_url=provider.url)
+    url = reverse("admin:llmconfig_llmconfig_test_connection", args=[config.pk])
+
+    page = admin_client.get(url, follow=True).content.decode()
+
+    assert "The model answers." in page
+    assert f"{provider.url}/chat/completions" in page
+    assert KEY not in page
+    assert provider.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_an_auditor_tests_no_connection(
+    client: Client, config: LLMConfig, provider: ScriptedProvider
+) -> None:
+    auditor = User.objects.create_user("auditor", is_staff=True)
+    auditor.user_permissions.add(Permission.objects.get(codename="view_llmconfig"))
+    LLMConfig.objects.filter(pk=config.pk).update(base_url=provider.url)
+    client.force_login(auditor)
+    url = reverse("admin:llmconfig_llmconfig_test_connection", args=[config.pk])
+
+    client.get(url)
+
+    assert provider.requests == []
