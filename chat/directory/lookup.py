@@ -148,7 +148,7 @@ def find(
     now = timezone.localtime()
     related = Related(readable)
     matcher = Matcher(kind, related)
-    every = list(readable.filter(kind=kind).select_related("kind").order_by("key"))
+    every = readable.of_kind(kind)
     found = matcher.by_fields(every, fields or {})
     when = When()
     if asked := f"{weekday} {time}".strip():

@@ -63,6 +63,8 @@ class RecordKind(models.Model):
     is_shipped = models.BooleanField(default=False, editable=False)
     objects = RecordKindQuerySet.as_manager()
 
+    _parsed: tuple[Any, Sequence[Field]] | None = None
+
     class Meta:
         ordering = ["slug"]
 
@@ -94,7 +96,10 @@ class RecordKind(models.Model):
 
     @property
     def columns(self) -> Sequence[Field]:
-        return [Field.from_json(field) for field in self.fields]
+        # Read thousands of times in one look-up.
+        if self._parsed is None or self._parsed[0] is not self.fields:
+            self._parsed = self.fields, [Field.from_json(one) for one in self.fields]
+        return self._parsed[1]
 
     @property
     def key(self) -> Field:
@@ -103,6 +108,11 @@ class RecordKind(models.Model):
     @property
     def name(self) -> Field:
         return next(field for field in self.columns if field.is_name)
+
+    @property
+    def has_telling_key(self) -> bool:
+        """Whether people say it, as in NET-201; an id is for machines."""
+        return self.key.name != "id"
 
 
 def problem_of(fields: Any) -> str:
@@ -147,6 +157,13 @@ class RecordQuerySet(models.QuerySet["Record"]):
         return self.filter(
             Q(project=None) | Q(project__in=Project.objects.visible_to(user))
         )
+
+    def of_kind(self, kind: RecordKind) -> list["Record"]:
+        """All of them, with this one object as their kind."""
+        records = list(self.filter(kind=kind).order_by("key"))
+        for record in records:
+            record.kind = kind
+        return records
 
     def of_site_and(self, project: Project) -> Self:
         return self.filter(Q(project=None) | Q(project=project))
@@ -215,8 +232,10 @@ class Record(models.Model):
 
     @property
     def label(self) -> str:
-        """Key and name; the key alone says little, the name may stand twice."""
-        return self.name if self.key == self.name else f"{self.key} {self.name}"
+        """The name, with the key before it where people say that."""
+        if self.key == self.name or not self.kind.has_telling_key:
+            return self.name
+        return f"{self.key} {self.name}"
 
 
 class RecordImport(models.Model):

@@ -21,7 +21,8 @@ class Related:
 
     def _of(self, slug: str) -> dict[str, Record]:
         if slug not in self._kinds:
-            rows = self._readable.filter(kind__slug=slug).select_related("kind")
+            kind = RecordKind.objects.named(slug)
+            rows = self._readable.of_kind(kind) if kind else []
             # A project's own record is taken before the site's with the same key.
             ordered = sorted(rows, key=lambda record: record.project_id is not None)
             self._kinds[slug] = {record.key.casefold(): record for record in ordered}
@@ -33,7 +34,9 @@ class Related:
         if field.type != "reference" or not text:
             return text
         other = self.get(field, text)
-        return f"{other.name} ({text})" if other and other.name != text else text
+        if other is None or other.name == text:
+            return text
+        return f"{other.name} ({text})" if other.kind.has_telling_key else other.name
 
     def facts(self, records: Sequence[Record]) -> list[str]:
         """Relations of these records, and of those they refer to, as sentences."""
@@ -65,7 +68,7 @@ def lines_of(record: Record, related: Related) -> list[tuple[str, str]]:
     lines = []
     for field in record.kind.columns:
         if field.is_key:
-            text = record.key
+            text = record.key if record.kind.has_telling_key else ""
         elif field.is_name:
             text = record.name
         else:

@@ -50,6 +50,8 @@ _ALIKE = 80.0
 
 def fold(text: str) -> str:
     """Without case, accents and ways to write an umlaut."""
+    if text.isascii():
+        return _UMLAUT.sub(r"\1", text.lower())
     text = unicodedata.normalize("NFKC", text).casefold().translate(_SAME_LETTERS)
     letters = unicodedata.normalize("NFD", text)
     plain = "".join(char for char in letters if not unicodedata.combining(char))
@@ -62,6 +64,8 @@ TITLES = frozenset(fold(_TITLES).split())
 
 def words(text: str) -> list[str]:
     """Folded, in order; of an unbroken script every two neighbours are one."""
+    if text.isascii():
+        return [word for word in _WORD.findall(fold(text)) if word not in TITLES]
     return [
         word
         for found in _WORD.findall(fold(text))
