@@ -60,6 +60,12 @@ UNFOLD: dict[str, Any] = {
                 _item("Profiles", "smart_toy", "profiles.profile"),
             ),
             _group(
+                "Knowledge",
+                _item("Collections", "folder_open", "knowledge.collection"),
+                _item("Documents", "description", "knowledge.document"),
+                _item("Attached files", "attach_file", "documents.attachment"),
+            ),
+            _group(
                 "Labs",
                 _item("Servers", "dns", "projects.server"),
                 _item("Projects", "lan", "projects.project"),

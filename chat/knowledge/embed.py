@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.conf import settings
 
 from copilot_site.lib.errors import Unavailable
+from llmconfig.embeddings import (
+    EmbeddingEndpoint,
+    EmbeddingFailed,
+    embedding_endpoint,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +54,8 @@ def embedder() -> Embedder | None:
     """By the setting EMBEDDINGS; None: off, or not to be had on this machine."""
     if settings.EMBEDDINGS == "local":
         return _local()
+    if settings.EMBEDDINGS == "endpoint" and (endpoint := embedding_endpoint()):
+        return EndpointEmbedder(endpoint)
     return None
 
 
@@ -92,6 +99,29 @@ class LocalEmbedder:
 def _plain(text: str) -> str:
     # The engine reads up to the first NUL.
     return text.replace("\0", " ")
+
+
+class EndpointEmbedder:
+    """The site's own service; it does not tell questions from passages."""
+
+    def __init__(self, endpoint: EmbeddingEndpoint) -> None:
+        self._endpoint = endpoint
+        self.name = endpoint.name
+
+    def passages(self, texts: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        try:
+            found = np.array(self._endpoint.embed(texts), dtype=np.float32)
+        except EmbeddingFailed as error:
+            raise EmbeddingsUnavailable(str(error)) from None
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        vectors: Vectors = (found / np.maximum(lengths, 1e-12)).astype(np.float32)
+        return vectors
+
+    def question(self, text: str) -> "Vectors":
+        vector: Vectors = self.passages([text])[0]
+        return vector
 
 
 def _be_nice() -> None:

@@ -83,3 +83,8 @@ def has_pgvector(connection: BaseDatabaseWrapper) -> bool:
             )
         _known[name] = any(column.name == "embedding" for column in columns)
     return _known[name]
+
+
+def forget() -> None:
+    """What was found out before."""
+    _known.clear()
