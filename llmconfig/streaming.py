@@ -17,6 +17,9 @@ from llmconfig.deltas import (
 )
 from llmconfig.payload import REASONING
 
+# What connectors call the reason for an answer's end.
+_REASONS = ("finish_reason", "stop_reason", "done_reason")
+
 OnStatus = Callable[[str, str], None]
 
 
@@ -55,7 +58,8 @@ def delta_of_chunk(chunk: BaseMessage) -> Delta:
     delta = Delta(text=text_of(chunk.content))
     thought = chunk.additional_kwargs.get(REASONING)
     delta.reasoning = thought if isinstance(thought, str) else ""
-    reason = str(chunk.response_metadata.get("finish_reason") or "")
+    told = (chunk.response_metadata.get(key) for key in _REASONS)
+    reason = str(next(filter(None, told), ""))
     delta.finish_reason = whole(reason)[:LONGEST_REASON]
     if isinstance(chunk, AIMessageChunk):
         delta.calls = [

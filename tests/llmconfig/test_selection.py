@@ -5,10 +5,15 @@ from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 
 from llmconfig.clients import chat_client, normalised
-from llmconfig.errors import ModelUnreachable, as_model_error
+from llmconfig.errors import ModelKeyUnreadable, ModelUnreachable, as_model_error
 from llmconfig.models import LLMConfig
 from llmconfig.offline import OfflineChatModel
-from llmconfig.selection import LLMNotConfigured, ModelChoice, choose_config
+from llmconfig.selection import (
+    LLMNotConfigured,
+    ModelChoice,
+    choose,
+    choose_config,
+)
 
 pytestmark = pytest.mark.database
 
@@ -103,3 +108,160 @@ def test_a_bug_is_not_taken_for_the_providers_failure() -> None:
     assert isinstance(as_model_error(TimeoutError()), ModelUnreachable)
     with pytest.raises(KeyError):
         as_model_error(KeyError("x"))
+
+
+# --- By operation, mode, capability and group -----------------------------------
+
+
+def chosen(user: User, **wanted: Any) -> list[str]:
+    """The models in the order in which they are asked."""
+    return [one.model for one in choose(user=user, **wanted).chain()]
+
+
+def test_everybody_gets_their_own(alice: User, bob: User) -> None:
+    make("alices", user=alice)
+    make("bobs", user=bob)
+
+    assert (chosen(alice), chosen(bob)) == (["alices"], ["bobs"])
+
+
+@pytest.mark.parametrize(
+    ("operation", "model"),
+    [
+        ("chat", "general"),
+        ("title", "titles"),
+        ("analysis", "data"),
+        ("web_search", "web"),
+        ("planning", "general"),
+    ],
+)
+def test_a_config_for_an_operation_is_taken_for_it_alone(
+    alice: User, operation: str, model: str
+) -> None:
+    make("general", is_default=True)
+    make("titles", operations=["title"])
+    make("data", operations=["analysis"])
+    make("web", operations=["web_search"])
+
+    assert chosen(alice, operation=operation)[0] == model
+    assert "titles" not in chosen(alice, operation="analysis")
+
+
+def test_a_mode_is_matched_as_nearly_as_can_be(alice: User) -> None:
+    make("thorough", mode="thorough", is_default=True)
+    make("balanced", mode="balanced")
+    make("fast", mode="fast")
+
+    assert chosen(alice, mode="fast") == ["fast", "balanced", "thorough"]
+    assert chosen(alice, mode="thorough") == ["thorough", "balanced", "fast"]
+    assert chosen(alice, mode="balanced")[0] == "thorough"
+    assert chosen(alice)[0] == "thorough"
+
+
+def test_a_smaller_priority_goes_first_among_equals(alice: User) -> None:
+    make("later", priority=20)
+    make("sooner", priority=10)
+    make("mine", user=alice, priority=30)
+
+    assert chosen(alice) == ["mine", "sooner", "later"]
+
+
+def test_what_a_role_may_not_use_is_never_chosen(alice: User, bob: User) -> None:
+    staff = Group.objects.create(name="teachers")
+    bob.groups.add(staff)
+    make("expensive", is_default=True).allowed_groups.add(staff)
+    make("cheap")
+
+    assert chosen(alice) == ["cheap"]
+    assert chosen(bob) == ["expensive", "cheap"]
+
+
+def test_in_one_of_several_allowed_groups_is_enough(alice: User) -> None:
+    groups = [Group.objects.create(name=name) for name in "abc"]
+    alice.groups.add(groups[0], groups[1])
+    make("m").allowed_groups.set(groups)
+
+    assert chosen(alice) == ["m"]
+
+
+def test_one_that_calls_tools_goes_before_ones_own_that_does_not(alice: User) -> None:
+    make("mine", user=alice, supports_tools=False)
+    make("unknown")
+    make("site", supports_tools=True)
+
+    assert chosen(alice, needs={"tools"}) == ["unknown", "site", "mine"]
+    assert chosen(alice)[0] == "mine"
+
+
+def test_what_cannot_do_what_is_needed_is_left_out(alice: User) -> None:
+    make("blind", supports_vision=False)
+    make("perhaps")
+
+    assert chosen(alice, needs={"vision"}) == ["perhaps"]
+
+
+def test_embeddings_and_speech_hold_no_conversation(alice: User, settings: Any) -> None:
+    make("embedding", model_type="embedding")
+    make("speech", model_type="tts")
+
+    assert choose(user=alice).is_offline
+    assert chosen(alice, operation="embedding") == ["embedding"]
+
+
+def test_no_rules_make_embeddings(alice: User) -> None:
+    with pytest.raises(LLMNotConfigured):
+        choose(user=alice, operation="embedding")
+
+
+def test_what_was_chosen_before_stays_while_it_may_be_used(alice: User) -> None:
+    make("default", is_default=True)
+    before = make("before")
+    assert chosen(alice, first=before.pk) == ["before", "default"]
+
+    LLMConfig.objects.filter(pk=before.pk).update(is_enabled=False)
+
+    assert chosen(alice, first=before.pk) == ["default"]
+
+
+def test_a_choice_says_why(alice: User) -> None:
+    group = Group.objects.create(name="students")
+    alice.groups.add(group)
+    make("Quick", group=group, operations=["title"], mode="fast", is_default=True)
+
+    reason = choose(user=alice, operation="title", mode="fast").reason
+
+    assert reason == (
+        "the config of your group “students” “Quick”, made for titles, mode fast, "
+        "the default"
+    )
+
+
+def test_choosing_takes_one_query_whatever_there_is(
+    alice: User, django_assert_num_queries: Any
+) -> None:
+    for number in range(20):
+        make(str(number)).allowed_groups.add(Group.objects.create(name=str(number)))
+
+    with django_assert_num_queries(1):
+        choose(user=alice)
+
+
+def test_a_key_that_cannot_be_read_says_so(alice: User, settings: Any) -> None:
+    make("m", user=alice, api_key="sk-0123456789")
+    settings.ENCRYPTION_KEYS = ["another-key-that-opens-nothing-old-at-all"]
+
+    with pytest.raises(ModelKeyUnreadable):
+        chat_client(choose(user=alice))
+
+
+def test_a_client_is_made_of_address_model_and_the_opened_key(alice: User) -> None:
+    make("m", user=alice, api_key="sk-0123456789", provider="openrouter")
+    choice = choose(user=alice)
+    assert choice.config is not None
+
+    client: Any = chat_client(choice)
+
+    assert choice.config.provider == "openrouter"
+    assert client.model_name == "m"
+    assert client.openai_api_key.get_secret_value() == "sk-0123456789"
+    assert "sk-0123456789" not in f"{choice!r} {client!r}"
