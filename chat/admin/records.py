@@ -17,6 +17,12 @@ class ToolCallInline(ReadOnlyInline):
     readonly_fields = fields
 
 
+class ApprovalInline(ReadOnlyInline):
+    model = Approval
+    fields = ("tool_call", "status", "requested_at", "decided_at", "decided_by")
+    readonly_fields = fields
+
+
 class LLMCallInline(ReadOnlyInline):
     model = LLMCall
     fields = (
@@ -84,7 +90,7 @@ class RunAdmin(ReadOnlyAdmin):
         "finished_at",
     )
     readonly_fields = ("user",)
-    inlines = (ToolCallInline, LLMCallInline)
+    inlines = (ToolCallInline, ApprovalInline, LLMCallInline)
 
     @admin.display(description="run", ordering="pk")
     def short_id(self, run: Run) -> str:
@@ -186,7 +192,7 @@ class ToolCallAdmin(LooksAreLogged, ReadOnlyAdmin):
 
 @admin.register(Approval)
 class ApprovalAdmin(LooksAreLogged, ReadOnlyAdmin):
-    content_fields = ("arguments", "reason")
+    content_fields = ("proposal", "asked_arguments", "arguments", "reason")
     list_display = (
         "id",
         "tool_call",
@@ -195,14 +201,25 @@ class ApprovalAdmin(LooksAreLogged, ReadOnlyAdmin):
         "decided_at",
         "decided_by",
     )
-    list_filter = ("status", ("requested_at", RangeDateFilter))
+    list_filter = (
+        "status",
+        "tool_call__name",
+        ("run__session__user", RelatedDropdownFilter),
+        ("decided_by", RelatedDropdownFilter),
+        ("requested_at", RangeDateFilter),
+    )
     list_select_related = ("tool_call", "decided_by")
+    search_fields = ("run__id", "tool_call__call_id", "run__session__thread_id")
+    show_full_result_count = False
     list_per_page = 50
     ordering = ("-requested_at",)
     fields = (
         "run",
         "tool_call",
         "status",
+        "proposal",
+        "state",
+        "asked_arguments",
         "arguments",
         "reason",
         "requested_at",
