@@ -48,7 +48,9 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
     except WhenUnclear as error:
         found, problem = find(readable, kind), str(error)
     page = Paginator(found.records, _PER_PAGE).get_page(request.GET.get("page"))
-    lines = [(one, lines_of(one, found.related)) for one in page.object_list]
+    lines = [
+        (one, lines_of(one, found.related, is_named=True)) for one in page.object_list
+    ]
     return render(
         request,
         "directory/records.html",

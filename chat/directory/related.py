@@ -63,10 +63,17 @@ class Related:
                 yield field, other
 
 
-def lines_of(record: Record, related: Related) -> list[tuple[str, str]]:
-    """Label and value of each field that has one, in the kind's order."""
+def lines_of(
+    record: Record, related: Related, *, is_named: bool = False
+) -> list[tuple[str, str]]:
+    """Label and value of each field that has one, in the kind's order.
+
+    Without key and name where the record `is_named` beside them.
+    """
     lines = []
     for field in record.kind.columns:
+        if is_named and (field.is_key or field.is_name):
+            continue
         if field.is_key:
             text = record.key if record.kind.has_telling_key else ""
         elif field.is_name:

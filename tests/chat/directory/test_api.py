@@ -138,6 +138,7 @@ def test_pages_show_kinds_records_and_one_record(
     assert "PHY-101" not in page
     page = client.get("/directory/courses/", {"q": "quantum networking"}).text
     assert "Nearest:" in page
+    assert "Computer Science (CS)" in client.get("/directory/faculty/").text
     shown = client.get(f"/directory/records/{lecture.pk}/").text
     assert "Networking lab (B-204)" in shown
     assert "Course: NET-201 Computer networks" in shown
