@@ -1,0 +1,207 @@
+"""What the chatbot's specification asks for and no other test shows."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import Count
+
+from chat.agent.checkpoints import Checkpoints
+from chat.agent.runner import Execution
+from chat.events.address import RunAddress
+from chat.history import newest_messages, openai_message
+from chat.models import ChatSession, Message, Run
+from chat.models.run import Status
+from chat.runs import start_run
+from llmconfig.models import LLMConfig
+from projects.models import Project
+from tests.chat.agent.conftest import Execute
+from tests.chat.support import (
+    DEADLINE,
+    claimed,
+    db,
+    events_of,
+    kinds,
+    make_run,
+    make_session,
+    make_worker,
+)
+from tests.conftest import Valkey
+from tests.fakes.provider import ScriptedProvider, fails, says, stalls
+
+# --- Workflows and rounds --------------------------------------------------------
+
+
+@pytest.fixture
+def ready(valkey: Valkey, llm: LLMConfig) -> None:
+    """A model, and a log that events can be written to."""
+
+
+async def log_of(run: Run) -> list[dict[str, Any]]:
+    return await events_of(RunAddress.of(run))
+
+
+async def until_told(run: Run, kind: str, times: int = 1) -> int:
+    """How many events of the kind there are by then."""
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        found = kinds(await log_of(run)).count(kind)
+        if found >= times:
+            return found
+        assert time.monotonic() < deadline, f"never: {times} times {kind}"
+        await asyncio.sleep(0.01)
+
+
+@db
+def next_run(session: ChatSession, text: str = "Why?") -> Run:
+    return claimed(make_run(session, text=text), make_worker(text))
+
+
+@db
+def history(session: ChatSession) -> list[dict[str, Any]]:
+    return [openai_message(one) for one in newest_messages(session, limit=200)]
+
+
+@pytest.mark.django_db
+def test_a_conversation_begins_with_round_1_and_each_message_adds_one(
+    alice: User, lab: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.runs.publish", lambda run: True)
+
+    def ask(session_id: str | None = None) -> Run:
+        run = start_run(
+            user=alice, project=lab, message="Why?", session_id=session_id
+        ).run
+        Run.objects.filter(pk=run.pk).update(status=Status.SUCCEEDED)
+        return run
+
+    first = ask()
+    other = ask()
+    again = ask(first.session.thread_id)
+
+    assert (first.round, other.round, again.round) == (1, 1, 2)
+    assert first.session_id == again.session_id != other.session_id
+
+
+async def test_the_question_is_stored_and_then_told(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(says("The mask is wrong."))
+    run = await next_run(session, "What is wrong?")
+
+    await execute(run)
+
+    told = next(one for one in await log_of(run) if one["type"] == "message")
+    stored = await Message.objects.aget(pk=told["message"]["id"])
+    assert (stored.role, stored.content) == ("user", "What is wrong?")
+
+
+async def test_the_final_answer_is_stored_and_told_as_a_message(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(says("The mask is wrong."))
+    run = await next_run(session)
+
+    await execute(run)
+
+    told = [one for one in await log_of(run) if one["type"] == "message"][-1]
+    stored = await Message.objects.aget(pk=told["message"]["id"])
+    assert (stored.role, stored.content) == ("assistant", "The mask is wrong.")
+
+
+async def test_a_failure_is_stored_as_a_message_and_told_as_an_error(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(fails(401, {"error": {"message": "no"}}))
+    run = await next_run(session)
+
+    run = await execute(run)
+
+    assert run.status == Status.FAILED
+    last = (await history(session))[-1]
+    assert (last["role"], last["content"]) == ("assistant", run.error)
+    assert last["metadata"]["error"]
+    assert kinds(await log_of(run))[-2:] == ["error", "done"]
+
+
+async def test_a_stop_stores_no_error_and_tells_none(
+    session: ChatSession,
+    ready: None,
+    execute: Execute,
+    checkpoints: Checkpoints,
+    provider: ScriptedProvider,
+) -> None:
+    provider.script(stalls(after=["Half"]))
+    run = await next_run(session)
+    execution = Execution(run, checkpoints)
+    running = asyncio.create_task(execution.execute())
+    await until_told(run, "content")
+
+    execution.stop("user")
+    await running
+
+    seen = kinds(await log_of(run))
+    assert "error" not in seen
+    assert seen[-2:] == ["stopped", "done"]
+    assert not any("error" in one.get("metadata", {}) for one in await history(session))
+    provider.script(says("Whole."))
+    assert (await execute(await next_run(session))).status == Status.SUCCEEDED
+
+
+async def test_after_many_rounds_nothing_is_stored_twice_and_the_model_sees_all(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    rounds = 12
+    provider.script(says("Noted."))
+    for number in range(rounds):
+        await execute(await next_run(session, f"Fact {number}"))
+
+    sent = [one["content"] for one in provider.requests[-1].messages]
+    assert [text for text in sent if text.startswith("Fact")] == [
+        f"Fact {number}" for number in range(rounds)
+    ]
+    assert sent.count("Noted.") == rounds - 1
+    stored = session.messages.values("round", "role").annotate(times=Count("pk"))
+    assert {row["times"] async for row in stored} == {1}
+    assert await stored.acount() == 2 * rounds
+
+
+async def test_a_run_that_fails_leaves_those_beside_it_alone(
+    alice: User, lab: Project, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(
+        fails(401, {"error": {"message": "no"}}), says("Fine."), says("Fine.")
+    )
+    runs = [
+        await next_run(await db(make_session)(alice, lab), f"Question {number}")
+        for number in range(3)
+    ]
+
+    ended = await asyncio.gather(*map(execute, runs))
+
+    assert sorted(run.status for run in ended) == ["failed", "succeeded", "succeeded"]
+
+
+async def test_a_database_that_is_slow_to_save_does_not_hold_up_what_is_said(
+    session: ChatSession,
+    ready: None,
+    execute: Execute,
+    provider: ScriptedProvider,
+) -> None:
+    words = [f"word{number} " for number in range(40)]
+    provider.script(says("".join(words), pace=0.02))
+    run = await next_run(session)
+    running = asyncio.create_task(execute(run))
+    freed = threading.Event()
+
+    said = await until_told(run, "content")
+    saving = asyncio.create_task(db(freed.wait)())
+    await until_told(run, "content", said + 3)
+    is_saving = not saving.done()
+    freed.set()
+
+    assert (await running).status == Status.SUCCEEDED
+    assert is_saving
