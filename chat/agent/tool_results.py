@@ -37,6 +37,13 @@ def result_of(
         "passages": registry.citations(numbers.values()),
         "facts": list(value.facts),
     }
+    alike = {
+        str(numbers[passage.id]): passage.similarity
+        for passage in value.passages
+        if passage.similarity
+    }
+    if alike:
+        evidence["similarity"] = alike
     if value.changed:
         evidence["changed"] = dict(value.changed)
     return ToolResult(tool.render(shown, limit), is_error=False, evidence=evidence)

@@ -10,10 +10,14 @@ Trace = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`citations` may be cited; `facts` are context and never are."""
+    """`citations` may be cited; `facts` are context and never are.
+
+    `similarity` of meaning is by number, where the search knows it.
+    """
 
     citations: tuple[dict[str, Any], ...]
     facts: tuple[str, ...]
+    similarity: Mapping[int, float]
 
 
 def entry(
@@ -50,13 +54,16 @@ def collect(trace: Trace) -> Found:
     """Over all steps that went well, in their order."""
     citations: dict[str, dict[str, Any]] = {}
     facts: dict[str, None] = {}
+    similarity: dict[int, float] = {}
     for step in trace:
         if step["error"] is not None:
             continue
         for citation in step["evidence"].get("passages", ()):
             citations.setdefault(citation["id"], dict(citation))
         facts.update(dict.fromkeys(step["evidence"].get("facts", ())))
-    return Found(tuple(citations.values()), tuple(facts))
+        for number, value in step["evidence"].get("similarity", {}).items():
+            similarity[int(number)] = max(value, similarity.get(int(number), 0.0))
+    return Found(tuple(citations.values()), tuple(facts), similarity)
 
 
 def tools_behind(trace: Trace, cited: Sequence[Mapping[str, Any]]) -> list[str]:

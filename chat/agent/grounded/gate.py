@@ -35,7 +35,11 @@ class GateAnswerInvalid(ValueError):
 
 
 async def judge(
-    question: str, citations: Sequence[Citation], *, ask: Ask | None
+    question: str,
+    citations: Sequence[Citation],
+    *,
+    similarity: Mapping[int, float],
+    ask: Ask | None,
 ) -> Verdict:
     """`ask` puts a prompt to the model; None: by words alone.
 
@@ -43,7 +47,7 @@ async def judge(
     """
     if not citations:
         return Verdict(False, reason="no_evidence")
-    by_words = overlap.judge(question, citations)
+    by_words = overlap.judge(question, citations, similarity)
     if ask is None:
         return by_words
     try:

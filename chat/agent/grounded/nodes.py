@@ -88,14 +88,16 @@ async def judge(
     if trace and all(rules.is_deed(Step(one["tool"])) for one in trace):
         done = all(one["error"] is None for one in trace)
         return {"verdict": Verdict(done, score=1.0, reason="deed").as_json()}
-    found = evidence.collect(trace).citations
-    fresh = found
+    found = evidence.collect(trace)
+    fresh = found.citations
     if resolved.asks_for_more:
-        fresh = tuple(one for one in found if one["id"] not in context.cited_before)
-    if found and not fresh:
+        fresh = tuple(one for one in fresh if one["id"] not in context.cited_before)
+    if found.citations and not fresh:
         return {"verdict": Verdict(False, reason="nothing_new").as_json()}
     by_model = None if context.is_offline else asking(context, "gate")
-    verdict = await gate.judge(resolved.text, fresh, ask=by_model)
+    verdict = await gate.judge(
+        resolved.text, fresh, similarity=found.similarity, ask=by_model
+    )
     return {"verdict": verdict.as_json()}
 
 

@@ -13,17 +13,23 @@ from typing import Any
 from chat.agent.grounded.answer_type import AnswerType, asked_for
 from chat.agent.grounded.rules import KIND_WORDS
 from chat.agent.grounded.sentences import sentences
+from chat.agent.grounded.specifics import has, specifics
 from chat.agent.grounded.verdict import Verdict
 from chat.agent.grounded.when import without_times
-from copilot_site.lib.words import likeness, telling_words, words
+from copilot_site.lib.words import fold, likeness, telling_words, words
 
 Citation = Mapping[str, Any]
 
 # Tuned on the tuning half of bench/grounding; docs/grounding.md has the figures.
-SUPPORT = 0.62
+SUPPORT = 0.4
+_WINDOW_SUPPORT = 0.5
+_SIMILAR = 0.83
 _NEAR_BEST = 0.8
 _MOST = 5
-_WINDOW = 3
+# What stands together: a sentence with its neighbours.
+_REACH = 1
+# A record is short and was looked up: it is judged as a whole.
+_WHOLE = ("record", "row", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +38,38 @@ class Match:
 
     number: int
     score: float
+    is_supporting: bool
     missing: tuple[str, ...]
 
 
-def judge(question: str, citations: Sequence[Citation]) -> Verdict:
-    """Support is one passage that covers the question, of the kind it asks for."""
+def judge(
+    question: str, citations: Sequence[Citation], similarity: Mapping[int, float]
+) -> Verdict:
+    """Support is a passage that covers the question in one place, by word and meaning.
+
+    Names and numbers of the question must be there as they are said, and what it asks
+    for (a time, a number, an address) in the same place.
+    """
     wanted = topic_words(question)
     if not wanted:
-        listed = tuple(c["n"] for c in citations if c["kind"] == "record")
+        listed = tuple(c["n"] for c in citations if c["kind"] in _WHOLE)
         if listed:
             return Verdict(True, listed, 0.8)
         return Verdict(False, reason="not_covered")
-    kind = asked_for(question)
-    matches = sorted(_matches(wanted, kind, citations), key=lambda match: -match.score)
-    best = matches[0]
-    if best.score < SUPPORT:
+    matches = sorted(
+        _matches(question, wanted, citations, similarity), key=lambda m: -m.score
+    )
+    supporting = [match for match in matches if match.is_supporting]
+    if not supporting:
+        best = matches[0]
         return Verdict(
             False, score=best.score, reason="not_covered", missing=best.missing
         )
-    near = [m for m in matches if m.score >= max(SUPPORT, _NEAR_BEST * best.score)]
-    records = [c["n"] for c in citations if c["kind"] == "record"]
-    most = max(_MOST, sum(match.number in records for match in near))
-    return Verdict(True, tuple(m.number for m in near[:most]), best.score)
+    best = supporting[0]
+    near = [match for match in supporting if match.score >= _NEAR_BEST * best.score]
+    whole = {c["n"] for c in citations if c["kind"] in _WHOLE}
+    most = max(_MOST, sum(match.number in whole for match in near))
+    return Verdict(True, tuple(match.number for match in near[:most]), best.score)
 
 
 def topic_words(question: str) -> list[str]:
@@ -63,8 +79,12 @@ def topic_words(question: str) -> list[str]:
 
 
 def _matches(
-    wanted: Sequence[str], kind: AnswerType | None, citations: Sequence[Citation]
+    question: str,
+    wanted: Sequence[str],
+    citations: Sequence[Citation],
+    similarity: Mapping[int, float],
 ) -> list[Match]:
+    kind, names = asked_for(question), specifics(question)
     bodies = [_words_of(citation) for citation in citations]
     hits = [{word: _best(word, body) for word in wanted} for body in bodies]
     weights = {
@@ -75,17 +95,43 @@ def _matches(
     total = sum(weights.values())
     found = []
     for citation, hit in zip(citations, hits, strict=True):
+        number = int(citation["n"])
         score = sum(weights[word] * hit[word] for word in wanted) / total
-        if kind is not None and not kind.found.search(str(citation["text"])):
-            score *= 0.5
+        is_supporting = (
+            score >= SUPPORT
+            and similarity.get(number, 1.0) >= _SIMILAR
+            and all(has(name, fold(_said(citation))) for name in names)
+            and _in_one_place(citation, wanted, kind)
+        )
         missing = tuple(word for word in wanted if not hit[word])
-        found.append(Match(int(citation["n"]), score, missing))
+        found.append(Match(number, score, is_supporting, missing))
     return found
 
 
-def _words_of(citation: Citation) -> set[str]:
+def _in_one_place(
+    citation: Citation, wanted: Sequence[str], kind: AnswerType | None
+) -> bool:
+    """Whether half of what is asked stands around one sentence of the right kind."""
+    if citation["kind"] in _WHOLE:
+        return kind is None or bool(kind.found.search(_said(citation)))
+    found = sentences(str(citation["text"]))
+    for at, sentence in enumerate(found):
+        if kind is not None and not kind.found.search(sentence):
+            continue
+        around = set(words(" ".join(found[max(0, at - _REACH) : at + _REACH + 1])))
+        share = sum(_best(word, around) for word in wanted) / len(wanted)
+        if share >= _WINDOW_SUPPORT:
+            return True
+    return False
+
+
+def _said(citation: Citation) -> str:
     parts = (citation["title"], citation["location"], citation["text"])
-    return set(words(" ".join(map(str, parts))))
+    return " ".join(map(str, parts))
+
+
+def _words_of(citation: Citation) -> set[str]:
+    return set(words(_said(citation)))
 
 
 def _best(wanted: str, body: set[str]) -> float:
@@ -99,7 +145,7 @@ def _specific(word: str) -> float:
     return 1.5 if re.search(r"\d", word) else 1.0
 
 
-def quotes(question: str, text: str, limit: int = 2) -> list[str]:
+def quotes(question: str, text: str, limit: int = 3) -> list[str]:
     """The sentences of a passage that say most of what is asked for, in order."""
     wanted, kind = topic_words(question), asked_for(question)
     found = sentences(text)
