@@ -18,6 +18,7 @@ from chat.archive.backup import DATABASE, KIND
 from chat.archive.container import Reader, reading
 from chat.archive.errors import ArchiveDamaged, TargetRefused
 from chat.archive.files import KEYS, check_names, put_back
+from chat.knowledge.vectors import fill_pgvector
 from copilot_site.lib.fields import Unreadable
 from llmconfig.models import LLMConfig
 from projects.models import Server
@@ -136,6 +137,7 @@ def _restore_rows(archive: Reader, *, is_older: bool) -> None:
     try:
         with transaction.atomic():
             tables.load(archive)
+            fill_pgvector()
     except Error as exc:
         raise ArchiveDamaged("The rows of the backup do not fit together.") from exc
 
