@@ -352,6 +352,27 @@ class Stack:
         messages: list[dict[str, Any]] = answer.raise_for_status().json()["messages"]
         return messages
 
+    def waiting(self, session_id: str) -> list[dict[str, Any]]:
+        """What a person has to decide, as soon as the run waits for it."""
+
+        def is_waiting() -> bool:
+            active = self.call("GET", f"/sessions/{session_id}").json()["active_run"]
+            return bool(active and active["status"] == "waiting_approval")
+
+        eventually(is_waiting, "the run waits for a decision")
+        found = self.call("GET", f"/sessions/{session_id}/approvals").json()
+        return [row for row in found if row["status"] == "waiting"]
+
+    def approve(self, session_id: str, **fields: Any) -> list[dict[str, Any]]:
+        """As soon as the run waits; what was approved."""
+        rows = self.waiting(session_id)
+        decisions = [
+            {"approval_id": row["id"], "decision": "approve", **fields} for row in rows
+        ]
+        path = f"/runs/{rows[0]['run_id']}/approvals"
+        self.call("POST", path, json={"decisions": decisions}).raise_for_status()
+        return rows
+
     def run(self, run_id: str) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", f"/runs/{run_id}").json()
         return found

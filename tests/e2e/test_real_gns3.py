@@ -88,9 +88,19 @@ async def test_two_pcs_are_built_started_addressed_and_reach_each_other(
     assert stack.project_id == project.project_id
 
     session = stack.post("Build two PCs and ping.")["session_id"]
-    by_sse, by_socket = await asyncio.gather(
+    following = asyncio.gather(
         *(follow(stack, session, transport=way) for way in TRANSPORTS.values())
     )
+    shown = [await asyncio.to_thread(stack.approve, session) for _ in range(4)]
+    by_sse, by_socket = await following
+
+    assert [rows[0]["summary"] for rows in shown] == [
+        "Create PC1 (VPCS), PC2 (VPCS)",
+        "Connect PC1 – PC2",
+        "Start PC1, PC2",
+        "Run lines that change PC1 (1 of 1), PC2 (1 of 1)",
+    ]
+    assert all("NAME" in part["before"] for part in shown[3][0]["devices"])
 
     ends = [event for event in by_sse if event["type"] == "tool_end"]
     assert [(end["tool_name"], end["status"]) for end in ends] == [

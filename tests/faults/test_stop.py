@@ -120,6 +120,8 @@ async def test_stop_during_a_tool_closes_its_call(
     assert callable(answer)
     model.script(answer(), says("Done."))
     session = stack.post("Ping.")["session_id"]
+    if answer is slow_change:
+        await asyncio.to_thread(stack.approve, session)
     await follow(stack, session, until=is_type("tool_start"))
 
     stack.call("POST", f"/sessions/{session}/stop").raise_for_status()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from celery import Celery
 
-from tests.fakes.provider import ScriptedProvider, says, stalls
+from tests.fakes.provider import ScriptedProvider, calls, says, stalls
 from tests.faults.saying import counts_to, numbered, slow_change, slow_read
 from tests.faults.workers import add_second_worker, executor, is_second_attempt
 from tests.stack import Stack, eventually
@@ -101,6 +101,7 @@ async def test_a_change_that_died_with_its_worker_is_not_repeated(
 ) -> None:
     model.script(slow_change(), says("I will look first."))
     session = stack.post("Change it.")["session_id"]
+    await asyncio.to_thread(stack.approve, session)
     await follow(stack, session, until=is_type("tool_start"))
 
     stack.kill("worker")
@@ -117,6 +118,31 @@ async def test_a_change_that_died_with_its_worker_is_not_repeated(
     (end,) = [event for event in events if event["type"] == "tool_end"]
     assert end["status"] == "error"
     assert end["tool_output"] == history[2]["content"]
+
+
+async def test_a_decision_made_while_no_worker_lives_is_carried_out_once(
+    stack: Stack, model: ScriptedProvider
+) -> None:
+    devices = [{"device": "PC1", "commands": ["set pcname PC1"]}]
+    model.script(calls(("run_commands", {"devices": devices})), says("Done."))
+    session = stack.post("Change it.")["session_id"]
+    following = asyncio.create_task(follow(stack, session))
+    [shown] = await asyncio.to_thread(stack.waiting, session)
+
+    stack.kill("worker")
+    await asyncio.to_thread(stack.approve, session)
+    stack.start_again("worker")
+    events = await following
+
+    assert shown["arguments"] == {"devices": devices}
+    assert "NAME" in shown["devices"][0]["before"]
+    types = [event["type"] for event in events]
+    for kind in ("approval_required", "approval_resolved", "tool_start", "tool_end"):
+        assert types.count(kind) == 1, kind
+    assert events[-1]["status"] == "succeeded"
+    assert numbers(events) == list(range(1, len(events) + 1))
+    assert len(model.requests) == 2
+    assert stack.run(events[0]["run_id"])["attempt"] == 2
 
 
 async def test_an_answer_that_is_stored_is_not_asked_for_again(
