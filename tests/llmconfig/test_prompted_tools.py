@@ -15,7 +15,6 @@ from llmconfig.prompted_tools import (
     ask_prompted,
     described,
     fence_of,
-    new_nonce,
     strictly_read,
 )
 from tests.fakes.models import ScriptedModel, text
@@ -63,7 +62,7 @@ def test_one_call_needs_no_list() -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        block(call(), nonce=new_nonce()),
+        block(call(), nonce="f" * 16),
         f"Use {block(call())}",
         f"{FENCE}\n{json.dumps([call()])}\n",
         f"{FENCE}\n[{json.dumps(call())},]\n```",

@@ -633,6 +633,8 @@ async def test_two_runs_at_once_use_each_the_key_of_its_person(
             base_url=provider.url,
             model="scripted-1",
             api_key=keys[name],
+            # The provider is of this machine.
+            made_by_staff=True,
         )
         session = make_session(user, lab, title="T", is_title_final=True)
         return claimed(make_run(session, text=f"I am {name}"))
