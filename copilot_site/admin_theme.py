@@ -64,6 +64,13 @@ UNFOLD: dict[str, Any] = {
                 _item("Collections", "folder_open", "knowledge.collection"),
                 _item("Documents", "description", "knowledge.document"),
                 _item("Attached files", "attach_file", "documents.attachment"),
+                _item("Memory", "bookmark", "memory.memory"),
+            ),
+            _group(
+                "Directory",
+                _item("Records", "list_alt", "directory.record"),
+                _item("Record imports", "upload_file", "directory.recordimport"),
+                _item("Record kinds", "category", "directory.recordkind"),
             ),
             _group(
                 "Labs",

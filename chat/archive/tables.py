@@ -26,7 +26,11 @@ _BAD_ROW = (
     *(DeserializationError, FieldDoesNotExist, ValidationError),
     *(AttributeError, KeyError, TypeError, ValueError),
 )
-_MADE_BY_MIGRATE = {"contenttypes.contenttype", "auth.permission"}
+_MADE_BY_MIGRATE = {
+    "contenttypes.contenttype",
+    "auth.permission",
+    "directory.recordkind",
+}
 
 
 def tables() -> list[type[models.Model]]:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chat.archive.tables import is_empty
 from chat.directory.exporting import as_csv
 from chat.directory.importing import ImportHasErrors, apply, preview
 from chat.directory.kinds import Field
@@ -315,3 +316,14 @@ def test_the_shipped_kinds_are_there_after_migrating() -> None:
         "faculty",
         "timetables",
     }
+
+
+def test_a_migrated_database_is_empty_enough_for_a_restore(
+    transactional_db: None,
+) -> None:
+    kind_named("courses")
+    assert is_empty()
+
+    load("courses", "code,name\nA-1,One")
+
+    assert not is_empty()
