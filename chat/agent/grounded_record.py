@@ -134,6 +134,8 @@ class GroundedRecord(RunRecord):
         call = await in_orm_thread(start_llm_call)(
             self.run, self.choice, LLMCall.Operation(operation)
         )
+        # Whoever falls back to another model hands this entry over to it.
+        self.entry = call
         self._llm_call = call if operation == "chat" else None
         return call
 

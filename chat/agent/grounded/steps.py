@@ -55,11 +55,11 @@ def plannable(tools: Tools) -> dict[str, Tool[Any]]:
 
 def bounded(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Each step once, the first six."""
-    once = {
-        (step.tool, json.dumps(step.arguments, sort_keys=True, default=str)): step
-        for step in reversed(list(steps))
-    }
-    return tuple(reversed(once.values()))[:LIMIT]
+    once: dict[tuple[str, str], Step] = {}
+    for step in steps:
+        arguments = json.dumps(step.arguments, sort_keys=True, default=str)
+        once.setdefault((step.tool, arguments), step)
+    return tuple(once.values())[:LIMIT]
 
 
 def checked(step: Step, tools: Tools) -> Step:
