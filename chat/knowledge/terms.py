@@ -35,6 +35,8 @@ def question_terms(text: str) -> list[str]:
 
 def folded(text: str) -> str:
     """Lower case, without accents; ß is ss."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize(
         "NFC", "".join(sign for sign in plain if not unicodedata.combining(sign))
