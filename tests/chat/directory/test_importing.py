@@ -88,6 +88,7 @@ def test_sizes_have_limits(data: bytes) -> None:
         read_rows(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_break_the_reader(data: bytes) -> None:
     try:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.directory.clock import Span, clock
@@ -99,6 +99,7 @@ def test_words_that_only_look_like_it_are_left(text: str) -> None:
     assert found.rest.split() == text.lower().split()
 
 
+@settings(deadline=None)
 @given(
     days=st.sets(st.integers(0, 6), min_size=1),
     start=st.integers(0, 24 * 60 - 1),
@@ -117,6 +118,7 @@ def test_what_is_written_out_is_read_back(
     assert when.span.end % (24 * 60) == end
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_it(text: str) -> None:
     found = find_when(text, NOW)
