@@ -80,7 +80,9 @@ def run_in(project: Project, run_id: str) -> Run:
 
 def run_of_approval(session: ChatSession, approval_id: str) -> Run:
     """Raises NotFound for an approval of another session."""
-    rows = session.runs.filter(approvals__pk=uuid.UUID(approval_id)).select_related("session")
+    rows = session.runs.filter(approvals__pk=uuid.UUID(approval_id)).select_related(
+        "session"
+    )
     run = rows.first()
     if run is None:
         raise NotFound("There is no such approval.")
