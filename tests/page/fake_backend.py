@@ -379,7 +379,12 @@ class FakeBackend:
     async def _page(self, _request: web.Request) -> web.Response:
         bootstrap = {
             "root": "/",
-            "urls": {"login": "/login/", "logout": "/logout/", "admin": "/admin/"},
+            "urls": {
+                "login": "/login/",
+                "logout": "/logout/",
+                "admin": "/admin/",
+                "settings": "/settings/",
+            },
         }
         template = _engine().get_template("chat/page.html")
         html = template.render(Context({"bootstrap": bootstrap}))
