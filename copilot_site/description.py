@@ -27,6 +27,7 @@ _OPERATIONS = {
     **llmconfig_shapes.OPERATIONS,
     **shapes.OPERATIONS,
 }
+_ROOTS = ("/v3/", "/api/")
 _ALIAS = "/v3/copilot/"
 # In the body, which holds no names here.
 _MAY_NAME_PROJECT = {"/v3/memory"}
@@ -36,6 +37,7 @@ _TAGS = {
     "/chat/": "Chat",
     "/v3/knowledge": "Knowledge",
     "/v3/events": "Chat",
+    "/api/chat": "Chat",
     "/v3/profiles": "Chat",
     "/v3/projects": "Projects",
     "/v3/access": "Access",
@@ -79,10 +81,10 @@ def description() -> Schema:
 
 
 def add_async_views(endpoints: list[Endpoint]) -> list[Endpoint]:
-    """Before: all views under /v3, each at one address."""
-    ours = [one for one in endpoints if one[0].startswith("/v3/")]
+    """Before: all views of the API, each at one address."""
+    ours = [one for one in endpoints if one[0].startswith(_ROOTS)]
     for pattern, name in addresses(get_resolver()):
-        if name in _OPERATIONS and pattern.startswith("/v3/"):
+        if name in _OPERATIONS and pattern.startswith(_ROOTS):
             view = _OPERATIONS[name]
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", pattern)
             ours = [one for one in ours if one[0] != path]
@@ -150,6 +152,9 @@ def _statuses(path: str, operation: Schema) -> set[str]:
         found |= {"409", "502"}
     if "requestBody" in operation:
         found |= {"400", "413", "415", "422"}
+    if path.startswith("/api/"):
+        # There, what is not valid is a bad request.
+        found = {"400" if status == "422" else status for status in found}
     return found
 
 

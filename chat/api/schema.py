@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from chat.api.grounded_shapes import GroundedRequestSerializer
 from chat.api.serializers import ChatRequestSerializer
 from chat.api.shapes import AcceptedShape, WholeAnswerShape
 
@@ -56,6 +57,30 @@ class Stream(APIView):
         raise NotImplementedError
 
 
+class GroundedChat(APIView):
+    @extend_schema(
+        request=GroundedRequestSerializer,
+        parameters=[_KEY],
+        responses={_SSE: _EVENT},
+    )
+    def post(self, request: Request) -> Response:
+        """Ask for an answer from evidence. Events have names; text comes as `token`."""
+        raise NotImplementedError
+
+
+class ConversationEvents(APIView):
+    @extend_schema(
+        parameters=_CURSORS,
+        responses={
+            _SSE: _EVENT,
+            204: OpenApiResponse(description="Over, and fully read."),
+        },
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """Follow the newest run of a conversation from a cursor on."""
+        raise NotImplementedError
+
+
 class SessionEvents(APIView):
     @extend_schema(
         parameters=_CURSORS,
@@ -81,4 +106,6 @@ OPERATIONS: dict[str, type[APIView]] = {
     "stream": Stream,
     "session-events": SessionEvents,
     "user-events": UserEvents,
+    "grounded-chat": GroundedChat,
+    "conversation-events": ConversationEvents,
 }

@@ -29,7 +29,7 @@ from tests.conftest import LAB_ID, Valkey
 
 pytestmark = pytest.mark.needs("valkey")
 
-STREAMS = r"/stream$|/events$"
+STREAMS = r"/stream$|/events$|^/api/chat$"
 # It would end the login that all examples share.
 LOG_OUT = r"/logout$"
 # The GNS3 server of these tests refuses every connection, which is no fault of ours.
@@ -64,6 +64,7 @@ def ids(valkey: Valkey, lab: Project, alice: User) -> dict[str, str]:
         "config_id": str(config.pk),
         "project_id": LAB_ID,
         "session_id": session.thread_id,
+        "conversation_id": session.thread_id,
         "run_id": str(run.pk),
         "message_id": str(message.pk),
     }
