@@ -4,7 +4,7 @@ import { button, h } from "./dom.js";
 import { gettext, interpolate } from "./i18n.js";
 import { profileChoice } from "./profiles.js";
 
-const QUESTIONS = 4;
+const QUESTIONS = 5;
 
 export class Welcome {
   #node = h("div", { class: "hello" });
@@ -51,6 +51,7 @@ function fromLab(topology) {
   return [
     pcs.length >= 2 ? interpolate(gettext("Why can't %(a)s reach %(b)s?"), { a: pcs[0], b: pcs[1] }) : null,
     routers.length ? interpolate(gettext("Which routes does %(router)s have?"), { router: routers[0] }) : null,
+    nodes.length ? gettext("What is wrong with this lab?") : null,
     topology && !nodes.length ? gettext("Add two PCs and a switch, and connect them.") : null,
   ].filter(Boolean);
 }
