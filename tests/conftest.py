@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import hypothesis
 import pytest
 import redis
 from django.conf import settings
@@ -20,6 +21,10 @@ from projects.models import Membership, Project, Role, Server
 from scripts.launcher import valkey as launcher
 from scripts.launcher.errors import LaunchError
 from tests.fakes.provider import ScriptedProvider
+
+# A slow machine is no fault of what is tested.
+hypothesis.settings.register_profile("copilot", deadline=None)
+hypothesis.settings.load_profile("copilot")
 
 PASSWORD = "a-password-of-tests"
 LAB_ID = "11111111-1111-4111-8111-111111111111"

@@ -45,6 +45,7 @@ OF_A_PROJECT = {
 # Of whoever asks: there is nothing of another to be seen.
 OWN = {
     "me": ["GET"],
+    "preferences": ["GET", "PATCH"],
     "who-am-i": ["GET"],
     "project-list": ["GET", "POST"],
     "profile-list": ["GET"],
