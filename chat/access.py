@@ -42,9 +42,11 @@ def conversation_for(
 
     Raises NotFound, NotAllowed.
     """
-    rows = ChatSession.objects.owned_by(identity.user).filter(
-        thread_id=checked_session_id(conversation_id)
-    )
+    try:
+        thread_id = checked_session_id(conversation_id)
+    except SessionIdMalformed:
+        raise NotFound("There is no such conversation.") from None
+    rows = ChatSession.objects.owned_by(identity.user).filter(thread_id=thread_id)
     session = rows.select_related("user", "project__server").first()
     if session is None:
         raise NotFound("There is no such conversation.")

@@ -79,7 +79,7 @@ class ConversationDetailShape(ConversationShape):
 
 class ConversationPageSerializer(serializers.Serializer[Any]):
     limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
-    offset = serializers.IntegerField(min_value=0, default=0)
+    offset = serializers.IntegerField(min_value=0, max_value=1_000_000, default=0)
 
 
 class MessagePageSerializer(serializers.Serializer[Any]):
