@@ -26,6 +26,12 @@ def variables(stack: Stack) -> dict[str, str]:
     tokens = httpx.post(url, json=login, timeout=30).raise_for_status().json()
     body = {"message": "Show the routes of R1", "stream": False}
     asked = stack.call("POST", "/stream", json=body).raise_for_status().json()
+    grounded = httpx.post(
+        f"{stack.url}/api/chat",
+        json={"message": "Which courses are there?"},
+        headers={"Authorization": f"Bearer {tokens['access_token']}"},
+        timeout=60,
+    ).raise_for_status()
     return {
         "COPILOT": stack.url,
         "PASSWORD": PASSWORDS["demo"],
@@ -33,6 +39,7 @@ def variables(stack: Stack) -> dict[str, str]:
         "REFRESH_TOKEN": tokens["refresh_token"],
         "PROJECT_ID": stack.project_id,
         "SESSION_ID": asked["session_id"],
+        "CONVERSATION_ID": grounded.headers["X-Conversation-Id"],
         "MESSAGE_ID": asked["messages"][-1]["id"],
     }
 
