@@ -1,6 +1,8 @@
 // REST calls: CSRF, one error type with the server's own words, safe repetition.
 
-const NO_ANSWER = "The server does not answer. Check the connection and try again.";
+import { gettext, interpolate } from "./i18n.js";
+
+const NO_ANSWER = gettext("The server does not answer. Check the connection and try again.");
 
 export class ApiError extends Error {
   constructor(status, code, message, errors = []) {
@@ -26,7 +28,7 @@ async function toError(response) {
     // A proxy's HTML page or nothing at all: the status has to do.
   }
   const message = body?.message ?? (typeof body?.detail === "string" ? body.detail : "");
-  return new ApiError(response.status, body?.code ?? `http_${response.status}`, message || `The server answered ${response.status}.`, body?.errors);
+  return new ApiError(response.status, body?.code ?? `http_${response.status}`, message || interpolate(gettext("The server answered %(status)s."), { status: response.status }), body?.errors);
 }
 
 export class Api {

@@ -168,13 +168,14 @@ export class ApprovalCard {
 
 function until(iso) {
   const minutes = Math.max(0, Math.round((Date.parse(iso) - Date.now()) / 60_000));
-  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  if (minutes < 90) return interpolate(gettext("%(minutes)s min"), { minutes });
+  return interpolate(gettext("%(hours)s h"), { hours: Math.round(minutes / 60) });
 }
 
 function question(approval) {
   const devices = devicesOf({ args: JSON.stringify(approval.arguments) });
   if (approval.tool_name === "run_commands" && devices.length) return interpolate(gettext("Change %(devices)s?"), { devices: devices.join(", ") });
-  return `${approval.summary || toolLabel(approval.tool_name)[1]}?`;
+  return interpolate(gettext("%(deed)s?"), { deed: approval.summary || toolLabel(approval.tool_name)[1] });
 }
 
 function why(approval) {

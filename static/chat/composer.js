@@ -56,12 +56,12 @@ export class Composer {
     this.stopButton.hidden = !isActive;
     this.stopButton.disabled = isStopping;
     this.field.disabled = isClosed;
-    this.field.placeholder = isClosed ? "The project is closed" : isWaiting ? gettext("A new message rejects the change above") : "Ask about this lab";
+    this.field.placeholder = isClosed ? gettext("The project is closed") : isWaiting ? gettext("A new message rejects the change above") : gettext("Ask about this lab");
     this.#buttons();
   }
 
   #buttons() {
-    const label = this.#isWaiting ? gettext("Send, and reject the change") : this.#isActive ? "Send when this answer ends" : "Send";
+    const label = this.#isWaiting ? gettext("Send, and reject the change") : this.#isActive ? gettext("Send when this answer ends") : gettext("Send");
     this.sendButton.setAttribute("aria-label", label);
     this.sendButton.title = label;
     this.sendButton.disabled = this.#isBusy || !this.field.value.trim();

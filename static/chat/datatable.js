@@ -2,6 +2,7 @@
 
 import { button, h, icon } from "./dom.js";
 import { gettext, interpolate, ngettext } from "./i18n.js";
+import { count as written } from "./times.js";
 import { parseJson } from "./tools.js";
 
 const PAGE = 20;
@@ -50,7 +51,7 @@ function tableRow(row, id, numeric) {
 
 function cell(value, isNumber) {
   if (value === null || value === undefined) return h("td", { class: "faint" }, "–");
-  if (typeof value === "number") return h("td", { class: isNumber ? "data__number num" : "num" }, value.toLocaleString());
+  if (typeof value === "number") return h("td", { class: isNumber ? "data__number num" : "num" }, written(value));
   return h("td", { dir: "auto" }, String(value));
 }
 
@@ -95,7 +96,7 @@ function picture(columns, rows) {
     picture.append(
       text(short(name), { x: BAR.label - 8, y: top + 13, class: "data__name" }),
       svg("rect", { x: BAR.label, y: top, width: length, height: BAR.height, rx: 3 }),
-      text(value.toLocaleString(), { x: BAR.label + length + 6, y: top + 13 }));
+      text(written(value), { x: BAR.label + length + 6, y: top + 13 }));
   });
   return h("figure", { class: "data__picture" }, picture);
 }

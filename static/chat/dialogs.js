@@ -1,6 +1,7 @@
 // The two dialogs: a question with a way back, and a line of text.
 
 import { button, h } from "./dom.js";
+import { gettext } from "./i18n.js";
 
 function ask(title, content, confirm, isDanger) {
   return new Promise((resolve) => {
@@ -8,7 +9,7 @@ function ask(title, content, confirm, isDanger) {
       h("form", { method: "dialog" },
         h("div", { class: "dialog__body" }, h("h2", { id: "dialog-title" }, title), content),
         h("div", { class: "dialog__foot" },
-          button("Cancel", { class: "btn btn--quiet", onclick: () => dialog.close("") }),
+          button(gettext("Cancel"), { class: "btn btn--quiet", onclick: () => dialog.close("") }),
           h("button", { type: "submit", value: "yes", class: isDanger ? "btn btn--danger" : "btn btn--primary" }, confirm))));
     dialog.addEventListener("close", () => {
       dialog.remove();
@@ -23,7 +24,7 @@ export const confirmDeed = (title, text, confirm) => ask(title, h("p", { class: 
 
 export async function askText(title, label, value, maxLength) {
   const input = h("input", { class: "input", id: "dialog-text", value, maxlength: maxLength, required: true, dir: "auto", autocomplete: "off" });
-  const answer = ask(title, h("div", { class: "field" }, h("label", { for: "dialog-text" }, label), input), "Save", false);
+  const answer = ask(title, h("div", { class: "field" }, h("label", { for: "dialog-text" }, label), input), gettext("Save"), false);
   input.focus();
   input.select();
   return (await answer) ? input.value.trim() : null;

@@ -10,6 +10,9 @@ export function ngettext(one, many, count) {
   return globalThis.django?.ngettext?.(one, many, count) ?? (count === 1 ? one : many);
 }
 
+/** Of the page: what numbers, dates and times follow. */
+export const language = globalThis.document?.documentElement.lang || "en";
+
 /** Fills `%(name)s` places. @param {string} text @param {Record<string, unknown>} values */
 export function interpolate(text, values) {
   return text.replace(/%\((\w+)\)s/g, (whole, name) =>

@@ -2,6 +2,7 @@
 
 import { deviceCard } from "./device.js";
 import { h } from "./dom.js";
+import { gettext } from "./i18n.js";
 import { isOpen } from "./projects.js";
 import { TopologyPanel } from "./topology.js";
 import { devicesOf } from "./tools.js";
@@ -60,9 +61,9 @@ export class LabPanel {
   }
 
   #none(project) {
-    if (this.topology) return hint(this.topology.nodes.length ? "Choose a device to see its ports and what was run on it." : "This project has no devices yet.");
+    if (this.topology) return hint(this.topology.nodes.length ? gettext("Choose a device to see its ports and what was run on it.") : gettext("This project has no devices yet."));
     if (!project || !this.#error) return null;
-    return hint(isOpen(project) ? this.#error.message : "Open the project to see its topology.");
+    return hint(isOpen(project) ? this.#error.message : gettext("Open the project to see its topology."));
   }
 }
 

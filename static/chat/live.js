@@ -1,6 +1,7 @@
 // One line for screen readers and eyes: what the run does, at most one change in 1.5 s.
 
 import { h, icon, spinner } from "./dom.js";
+import { gettext, interpolate } from "./i18n.js";
 import { devicesOf, summarise, toolLabel } from "./tools.js";
 
 const PAUSE = 1500;
@@ -8,18 +9,19 @@ const PAUSE = 1500;
 function words(round) {
   if (!round) return "";
   if (round.statusText) return round.statusText;
-  if (round.status === "waiting_approval") return "Waiting for a decision";
-  if (round.status === "stopping") return "Stopping";
+  if (round.status === "waiting_approval") return gettext("Waiting for a decision");
+  if (round.status === "stopping") return gettext("Stopping");
   if (round.progressText) return round.progressText;
   const running = round.items.filter((item) => item.kind === "tool" && ["ready", "running"].includes(item.phase));
   if (running.length) {
     const [, label] = toolLabel(running[0].name);
     const devices = [...new Set(running.flatMap(devicesOf))].slice(0, 3).join(", ");
-    return devices ? `${label} on ${devices}: ${summarise(running[0]).summary}` : label;
+    if (!devices) return label;
+    return interpolate(gettext("%(deed)s on %(devices)s: %(what)s"), { deed: label, devices, what: summarise(running[0]).summary });
   }
   const last = round.items.at(-1);
-  if (last?.kind === "text" && last.text && !last.isDone) return "Writing the answer";
-  return round.status === "queued" ? "Starting" : "Thinking";
+  if (last?.kind === "text" && last.text && !last.isDone) return gettext("Writing the answer");
+  return round.status === "queued" ? gettext("Starting") : gettext("Thinking");
 }
 
 export class LiveLine {

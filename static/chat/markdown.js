@@ -4,6 +4,7 @@
 import DOMPurify from "../vendor/dompurify/purify.js";
 import MarkdownIt from "../vendor/markdown-it/markdown-it.js";
 import { h, iconButton } from "./dom.js";
+import { gettext, interpolate } from "./i18n.js";
 
 const parser = new MarkdownIt({ html: false, linkify: true, typographer: false });
 // Bare names such as "show.ip" are commands far more often than addresses.
@@ -14,9 +15,9 @@ parser.validateLink = (url) => /^(https?:|mailto:)/i.test(url.trim());
 parser.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
   const source = token.attrGet("src") ?? "";
-  const text = token.content || "image";
+  const text = token.content || gettext("image");
   const { escapeHtml } = parser.utils;
-  return `<a href="${escapeHtml(source)}">${escapeHtml(text)} (picture, not loaded)</a>`;
+  return `<a href="${escapeHtml(source)}">${escapeHtml(interpolate(gettext("%(text)s (picture, not loaded)"), { text }))}</a>`;
 };
 
 const ALLOWED = {
@@ -40,7 +41,7 @@ export function renderMarkdown(text) {
   }
   for (const cell of fragment.querySelectorAll("th")) cell.scope = "col";
   for (const table of fragment.querySelectorAll("table")) {
-    const frame = h("div", { class: "tablewrap", tabindex: "0", role: "region", "aria-label": "Table" });
+    const frame = h("div", { class: "tablewrap", tabindex: "0", role: "region", "aria-label": gettext("Table") });
     table.replaceWith(frame);
     frame.append(table);
   }
@@ -64,6 +65,6 @@ export function startOfLastBlock(text) {
 function codeBlock(pre) {
   const code = pre.querySelector("code");
   const language = /(?:^| )language-([\w+-]+)/.exec(code?.className ?? "")?.[1] ?? "";
-  const bar = h("div", { class: "code__bar" }, h("span", { class: "grow" }, language || "text"), iconButton("copy", "Copy code", { "data-act": "copy-code" }));
-  return h("div", { class: "code" }, bar, h("pre", { tabindex: "0", role: "region", "aria-label": "Code" }, h("code", {}, pre.textContent.replace(/\n$/, ""))));
+  const bar = h("div", { class: "code__bar" }, h("span", { class: "grow" }, language || gettext("text")), iconButton("copy", gettext("Copy code"), { "data-act": "copy-code" }));
+  return h("div", { class: "code" }, bar, h("pre", { tabindex: "0", role: "region", "aria-label": gettext("Code") }, h("code", {}, pre.textContent.replace(/\n$/, ""))));
 }

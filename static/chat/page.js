@@ -9,7 +9,7 @@ import { Conversation } from "./conversation.js";
 import { confirmDeed, toast } from "./dialogs.js";
 import { button, copyText, h } from "./dom.js";
 import { sendComment, sendVerdict } from "./feedback.js";
-import { gettext } from "./i18n.js";
+import { gettext, interpolate } from "./i18n.js";
 import { LabPanel } from "./lab.js";
 import { LiveLine } from "./live.js";
 import { isMenuOpen } from "./menu.js";
@@ -90,7 +90,7 @@ const lab = new LabPanel({
   onChange: () => schedule(),
   onAsk(name) {
     panels.closeDrawers();
-    composer.put(`${composer.text.trim()} What is the state of ${name}?`.trim());
+    composer.put(`${composer.text.trim()} ${interpolate(gettext("What is the state of %(name)s?"), { name })}`.trim());
   },
 });
 
@@ -233,7 +233,7 @@ function render() {
   $("model").textContent = modelWords(state.me);
   renderProfile(conversation);
   const session = sessions.find(conversation?.sessionId);
-  const title = conversation?.view.title || session?.title || "New conversation";
+  const title = conversation?.view.title || session?.title || gettext("New conversation");
   $("title").textContent = title;
   document.title = [title, project?.name, "Copilot"].filter(Boolean).join(" · ");
   $("pin").hidden = $("more").hidden = !session;
@@ -260,8 +260,8 @@ function renderProfile(conversation) {
 
 function modelWords(me) {
   if (!me) return "";
-  if (me.llm?.is_offline) return "Offline model: rules, no language model";
-  return me.llm?.model || "No model is set up";
+  if (me.llm?.is_offline) return gettext("Offline model: rules, no language model");
+  return me.llm?.model || gettext("No model is set up");
 }
 
 function renderThread() {
@@ -288,7 +288,7 @@ function renderWelcome() {
 function renderEarlier(conversation) {
   const existing = document.querySelector("#earlier");
   if (!conversation.hasEarlier) return existing?.remove();
-  if (!existing) $("thread").prepend(h("p", { class: "earlier", id: "earlier" }, button("Show earlier", { class: "btn btn--quiet btn--sm", onclick: () => conversation.loadEarlier().catch((error) => toast(error.message, true)) })));
+  if (!existing) $("thread").prepend(h("p", { class: "earlier", id: "earlier" }, button(gettext("Show earlier"), { class: "btn btn--quiet btn--sm", onclick: () => conversation.loadEarlier().catch((error) => toast(error.message, true)) })));
   return undefined;
 }
 
@@ -330,7 +330,7 @@ const acts = {
       toast(error.message, true);
     }
   },
-  copy: (text) => copyText(text).then(() => toast("Copied")),
+  copy: (text) => copyText(text).then(() => toast(gettext("Copied"))),
   "copy-code": (opener) => acts.copy(opener.closest(".code").querySelector("pre").textContent),
   "copy-term": (opener) => acts.copy(copyOf(opener.closest(".term"))),
   wrap: (opener) => opener.setAttribute("aria-pressed", String(opener.closest(".term").classList.toggle("term--wrap"))),
@@ -359,7 +359,7 @@ $("project").addEventListener("click", (event) => openProjectMenu(event.currentT
   projects: state.projects, current: state.project,
   onChoose: (project) => (project ? showProjectOf(project) : start()),
   async onClose() {
-    if (await confirmDeed("Close this project?", "Its devices stop, also for everyone else who works in it.", "Close project")) setProjectOpen(false);
+    if (await confirmDeed(gettext("Close this project?"), gettext("Its devices stop, also for everyone else who works in it."), gettext("Close project"))) setProjectOpen(false);
   },
 }));
 $("profile").addEventListener("click", (event) => profiles.openMenu(event.currentTarget, currentProfile(), chooseProfile));

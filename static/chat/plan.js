@@ -4,7 +4,7 @@ import { h, icon } from "./dom.js";
 import { gettext, interpolate } from "./i18n.js";
 import { sourceList } from "./citations.js";
 import { toolLabel } from "./tools.js";
-import { duration } from "./times.js";
+import { count, duration } from "./times.js";
 
 const STATES = { waiting: "", running: "is-running", done: "is-done", failed: "is-failed" };
 
@@ -30,7 +30,7 @@ function outcome(step) {
   if (step.state === "waiting") return gettext("not yet");
   if (step.state === "running") return gettext("running");
   if (step.state === "failed") return [gettext("failed"), duration(step.elapsedMs)].filter(Boolean).join(" · ");
-  const found = step.found === null ? null : interpolate(gettext("%(count)s found"), { count: step.found });
+  const found = step.found === null ? null : interpolate(gettext("%(count)s found"), { count: count(step.found) });
   return [found, duration(step.elapsedMs)].filter(Boolean).join(" · ");
 }
 

@@ -7,6 +7,8 @@
 //        | {kind: "plan", id, steps: [{tool, arguments, callId, state, found, elapsedMs}]}
 //        | {kind: "approval", id, round, approval, isLastOfBatch}
 
+import { gettext } from "./i18n.js";
+
 const ACTIVE = new Set(["pending", "queued", "running", "waiting_approval", "stopping"]);
 
 export const emptyView = () => ({ rounds: [], title: null, cursor: null });
@@ -126,7 +128,7 @@ function followed(round) {
 
 function errorText(error, content) {
   if (typeof error === "string" && error) return error;
-  return error?.message || error?.error || content || "Something went wrong.";
+  return error?.message || error?.error || content || gettext("Something went wrong.");
 }
 
 function addUsage(total, part) {
@@ -168,7 +170,7 @@ const changes = {
     const gone = new Set(event.discarded ?? []);
     const items = round.items.filter((item) => !gone.has(item.id) && !gone.has(item.messageId));
     const isRestarted = round.attempt > 1 && !round.isDecided;
-    return { ...round, items, status: "running", isDecided: false, statusText: isRestarted ? "Starting again where the server stopped" : "" };
+    return { ...round, items, status: "running", isDecided: false, statusText: isRestarted ? gettext("Starting again where the server stopped") : "" };
   },
   message: (round, event) => storedMessage(round, event.message),
   // What a tool said of its work holds until the answer begins.
@@ -202,12 +204,12 @@ const changes = {
     // Going on after a decision is no start after a failure.
     return isWaiting(next) ? next : { ...next, status: next.status === "waiting_approval" ? "running" : next.status, isDecided: true };
   },
-  error: (round, event) => ({ ...round, error: { text: event.error || "Something went wrong.", code: event.code ?? "" } }),
+  error: (round, event) => ({ ...round, error: { text: event.error || gettext("Something went wrong."), code: event.code ?? "" } }),
   stopped: (round, event) => ({ ...round, stopped: event.reason || "user" }),
   done(round, event) {
     const next = closed(round, event.status);
     const usage = addUsage(null, event.usage) ?? next.usage;
-    if (event.status === "failed" && !next.error) return { ...next, usage, error: { text: event.reason || "Something went wrong.", code: "" } };
+    if (event.status === "failed" && !next.error) return { ...next, usage, error: { text: event.reason || gettext("Something went wrong."), code: "" } };
     if (event.status === "stopped" && !next.stopped) return { ...next, usage, stopped: event.reason || "user" };
     return { ...next, usage };
   },
@@ -258,7 +260,7 @@ function withRun(round, run) {
   const next = closed(round, run?.status ?? guess);
   if (!run) return next;
   next.usage = addUsage(next.usage, run);
-  if (run.status === "failed" && !next.error) next.error = { text: run.error || "Something went wrong.", code: "" };
+  if (run.status === "failed" && !next.error) next.error = { text: run.error || gettext("Something went wrong."), code: "" };
   if (next.error) next.error = { ...next.error, code: run.error_code ?? next.error.code };
   if (run.status === "stopped") next.stopped = run.reason || "user";
   return next;

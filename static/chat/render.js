@@ -4,6 +4,7 @@
 import { ApprovalCard } from "./approvals.js";
 import { attachedChips } from "./attachments.js";
 import { button, h, icon, spinner } from "./dom.js";
+import { gettext, interpolate } from "./i18n.js";
 import { sourceList } from "./citations.js";
 import { declinedNote, planList } from "./plan.js";
 import { Prose } from "./prose.js";
@@ -114,13 +115,13 @@ export class Thread {
     this.#outbox = outbox;
     if (!outbox) return;
     const note = outbox.state === "sending"
-      ? h("span", { class: "ask__meta" }, spinner(), "Sending")
+      ? h("span", { class: "ask__meta" }, spinner(), gettext("Sending"))
       : h("div", { class: "note note--bad", role: "alert" }, icon("alert"), h("div", { class: "note__body" },
-        h("h3", { class: "note__title" }, "Not sent"), h("p", {}, outbox.error),
+        h("h3", { class: "note__title" }, gettext("Not sent")), h("p", {}, outbox.error),
         h("div", { class: "note__acts" },
-          button("Retry", { onclick: () => this.context.onAct("resend") }, icon("retry"), "Retry"),
-          button("Back to the field", { class: "btn btn--quiet", onclick: () => this.context.onAct("take-back") }))));
-    this.column.append(h("section", { class: "run", id: "outbox", "aria-label": "Message not sent yet" },
+          button("", { onclick: () => this.context.onAct("resend") }, icon("retry"), gettext("Retry")),
+          button(gettext("Back to the field"), { class: "btn btn--quiet", onclick: () => this.context.onAct("take-back") }))));
+    this.column.append(h("section", { class: "run", id: "outbox", "aria-label": gettext("Message not sent yet") },
       h("div", { class: "ask ask--queued" }, h("p", { class: "ask__text", dir: "auto" }, outbox.text), note)));
   }
 }
@@ -128,7 +129,7 @@ export class Thread {
 function newPart(round) {
   const askNode = h("div", { class: "ask" });
   const list = h("ol", { class: "hops" });
-  const section = h("section", { class: "run", "aria-label": `Round ${round.round}` }, askNode, list);
+  const section = h("section", { class: "run", "aria-label": interpolate(gettext("Round %(number)s"), { number: round.round }) }, askNode, list);
   return { section, askNode, list, hops: new Map(), end: null, round: null, ask: undefined, status: null, day: null, dayNode: null };
 }
 
@@ -136,7 +137,7 @@ function askNodes(round, context) {
   if (!round.ask) return [];
   const text = h("p", { class: "ask__text", dir: "auto" }, round.ask.text);
   const files = round.ask.documents?.length ? [attachedChips(round.ask.documents, context.documentUrl)] : [];
-  if (round.status === "pending") return [text, ...files, h("span", { class: "ask__meta" }, icon("clock", "icon--sm"), "Sent when this answer ends")];
+  if (round.status === "pending") return [text, ...files, h("span", { class: "ask__meta" }, icon("clock", "icon--sm"), gettext("Sent when this answer ends"))];
   const at = clock(round.ask.at);
   return [text, ...files, ...(at ? [h("time", { class: "ask__meta num", datetime: round.ask.at }, at)] : [])];
 }
@@ -187,6 +188,6 @@ function reasoning(hop, item) {
   const fold = hop.think.querySelector("details");
   if (!item.reasoning) return hop.think.replaceChildren();
   if (fold) fold.querySelector("p").textContent = item.reasoning;
-  else hop.think.replaceChildren(h("details", { class: "think" }, h("summary", {}, "Thinking", icon("right", "icon--sm icon--dir tool__chev")), h("p", { dir: "auto" }, item.reasoning)));
+  else hop.think.replaceChildren(h("details", { class: "think" }, h("summary", {}, gettext("Thinking"), icon("right", "icon--sm icon--dir tool__chev")), h("p", { dir: "auto" }, item.reasoning)));
   return undefined;
 }

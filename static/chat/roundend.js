@@ -2,11 +2,12 @@
 
 import { button, h, icon, iconButton, spinner } from "./dom.js";
 import { verdictButtons } from "./feedback.js";
+import { gettext, interpolate } from "./i18n.js";
 import { confidenceBadge } from "./plan.js";
 import { clock, count } from "./times.js";
 
 const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
-const STOPPED = { user: "Stopped by you", interrupted: "Stopped for your next message", withdrawn: "Taken back" };
+const STOPPED = { user: gettext("Stopped by you"), interrupted: gettext("Stopped for your next message"), withdrawn: gettext("Taken back") };
 
 export function roundEnd(round, context) {
   if (round.status === "pending") return null;
@@ -21,21 +22,27 @@ function working(round) {
   const last = round.items.at(-1);
   const isVisible = last && ((last.kind === "tool" && ["writing", "ready", "running"].includes(last.phase)) || (last.kind === "text" && last.text && !last.isDone) || last.kind === "approval");
   if (isVisible && !round.statusText) return null;
-  const words = round.statusText || { queued: "Starting", stopping: "Stopping", waiting_approval: "Waiting for a decision" }[round.status] || "Thinking";
+  const words = round.statusText || { queued: gettext("Starting"), stopping: gettext("Stopping"), waiting_approval: gettext("Waiting for a decision") }[round.status] || gettext("Thinking");
   return h("li", { class: "hop hop--text is-running" }, h("span", { class: "hop__mark" }, spinner()), h("p", { class: "soft work" }, words));
 }
 
 function failure(round, context) {
   const { code, text } = round.error;
   const hasParts = round.items.length > 0;
-  const acts = [button("Retry", { onclick: () => context.onAct("ask", round.ask?.text) }, icon("retry"), "Retry")];
-  if (code === "llm_not_configured") acts.unshift(button("Set up a model", { class: "btn btn--primary", onclick: () => context.onAct("settings") }));
-  if (code === "project_not_opened") acts.unshift(button("Open project", { class: "btn btn--primary", onclick: () => context.onAct("open-project") }));
+  const acts = [button("", { onclick: () => context.onAct("ask", round.ask?.text) }, icon("retry"), gettext("Retry"))];
+  if (code === "llm_not_configured") acts.unshift(button(gettext("Set up a model"), { class: "btn btn--primary", onclick: () => context.onAct("settings") }));
+  if (code === "project_not_opened") acts.unshift(button(gettext("Open project"), { class: "btn btn--primary", onclick: () => context.onAct("open-project") }));
   return h("div", { class: "note note--bad", role: "alert" }, icon("alert"), h("div", { class: "note__body" },
-    h("h3", { class: "note__title" }, code === "llm_not_configured" ? "No model is set up" : "The answer could not be finished"),
+    h("h3", { class: "note__title" }, code === "llm_not_configured" ? gettext("No model is set up") : gettext("The answer could not be finished")),
     h("p", { dir: "auto" }, text),
-    hasParts ? h("p", {}, "What was written and run so far is kept.") : null,
+    hasParts ? h("p", {}, gettext("What was written and run so far is kept.")) : null,
     h("div", { class: "note__acts" }, ...acts)));
+}
+
+function labWords(lab, readAt) {
+  if (!readAt) return lab === "simulated" ? gettext("simulated lab") : null;
+  const words = lab === "simulated" ? gettext("simulated lab, read %(time)s") : gettext("real lab, read %(time)s");
+  return interpolate(words, { time: clock(readAt) });
 }
 
 function foot(round, context) {
@@ -44,21 +51,21 @@ function foot(round, context) {
   const isOffline = round.isOffline || context.isOffline(round.model);
   const facts = [
     isOffline ? null : round.model,
-    round.usage ? `${count(round.usage.input)} in` : null,
-    round.usage ? `${count(round.usage.output)} out` : null,
-    round.items.some((item) => item.kind === "plan") ? null : round.evidenceAt ? `${lab} lab, read ${clock(round.evidenceAt)}` : lab === "simulated" ? "simulated lab" : null,
+    round.usage ? interpolate(gettext("%(count)s in"), { count: count(round.usage.input) }) : null,
+    round.usage ? interpolate(gettext("%(count)s out"), { count: count(round.usage.output) }) : null,
+    round.items.some((item) => item.kind === "plan") ? null : labWords(lab, round.evidenceAt),
   ].filter(Boolean);
   const isPartial = round.status !== "succeeded" || answer?.isPartial;
-  const badge = round.stopped ? (STOPPED[round.stopped] ?? `Stopped: ${round.stopped}`) : isPartial && answer ? "Not finished" : "";
+  const badge = round.stopped ? (STOPPED[round.stopped] ?? interpolate(gettext("Stopped: %(reason)s"), { reason: round.stopped })) : isPartial && answer ? gettext("Not finished") : "";
   return h("div", { class: "foot" },
     answer?.text ? h("span", { class: "foot__acts" },
-      iconButton("copy", "Copy answer", { onclick: () => context.onAct("copy", answer.text) }),
+      iconButton("copy", gettext("Copy answer"), { onclick: () => context.onAct("copy", answer.text) }),
       ...(answer.isDone ? verdictButtons(answer, context) : []),
-      round.stopped ? null : iconButton("retry", "Ask again", { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
+      round.stopped ? null : iconButton("retry", gettext("Ask again"), { onclick: () => context.onAct("ask", round.ask?.text) })) : null,
     badge ? h("span", { class: "badge" }, icon("stop"), badge) : null,
     round.status === "succeeded" ? confidenceBadge(answer) : null,
-    round.stopped && !answer ? h("span", { class: "faint" }, "Nothing was written yet; what ran is kept.") : null,
-    round.stopped ? button("Ask again", { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,
-    isOffline ? h("span", { class: "badge badge--sim" }, icon("list"), "Offline model") : null,
+    round.stopped && !answer ? h("span", { class: "faint" }, gettext("Nothing was written yet; what ran is kept.")) : null,
+    round.stopped ? button(gettext("Ask again"), { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,
+    isOffline ? h("span", { class: "badge badge--sim" }, icon("list"), gettext("Offline model")) : null,
     h("span", { class: "foot__facts" }, ...facts.map((fact) => h("span", {}, fact))));
 }

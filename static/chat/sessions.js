@@ -2,7 +2,7 @@
 
 import { askText, confirmDeed, toast } from "./dialogs.js";
 import { button, h, icon, spinner } from "./dom.js";
-import { gettext } from "./i18n.js";
+import { gettext, interpolate } from "./i18n.js";
 import { openMenu } from "./menu.js";
 import { daysAgo, shortDay } from "./times.js";
 
@@ -47,7 +47,7 @@ export class SessionList {
     try {
       sessions = await this.api.get(`${this.#path}?limit=${this.#total}&offset=0${query}`);
     } catch (error) {
-      if (turn === this.#loading) this.list.replaceChildren(h("p", { class: "side__none" }, error.message, " ", button("Retry", { class: "btn btn--sm", onclick: () => this.load() })));
+      if (turn === this.#loading) this.list.replaceChildren(h("p", { class: "side__none" }, error.message, " ", button(gettext("Retry"), { class: "btn btn--sm", onclick: () => this.load() })));
       return;
     }
     if (turn !== this.#loading) return;
@@ -96,12 +96,12 @@ export class SessionList {
     const others = this.sessions.filter((session) => !session.pinned);
     const isToday = (session) => daysAgo(session.last_message_at ?? session.created_at) <= 0;
     const groups = this.#query
-      ? [[`Search: “${this.#query}”`, this.sessions]]
-      : [["Pinned", pinned], ["Today", others.filter(isToday)], ["Earlier", others.filter((session) => !isToday(session))]];
+      ? [[interpolate(gettext("Search: “%(words)s”"), { words: this.#query }), this.sessions]]
+      : [[gettext("Pinned"), pinned], [gettext("Today"), others.filter(isToday)], [gettext("Earlier"), others.filter((session) => !isToday(session))]];
     const nodes = groups.filter(([, sessions]) => sessions.length).flatMap(([name, sessions]) => [h("h2", { class: "side__group", dir: "auto" }, name), h("ul", {}, ...sessions.map((session) => this.#row(session)))]);
-    if (!nodes.length && this.#query) nodes.push(h("h2", { class: "side__group", dir: "auto" }, groups[0][0]), h("p", { class: "side__none" }, "Nothing in titles or messages."));
-    else if (!nodes.length) nodes.push(h("h2", { class: "side__group" }, "Today"), h("p", { class: "side__none" }, "No conversations yet. The first question makes one."));
-    if (this.#hasMore) nodes.push(button("Show more", { class: "btn btn--quiet btn--sm", onclick: () => this.#more() }));
+    if (!nodes.length && this.#query) nodes.push(h("h2", { class: "side__group", dir: "auto" }, groups[0][0]), h("p", { class: "side__none" }, gettext("Nothing in titles or messages.")));
+    else if (!nodes.length) nodes.push(h("h2", { class: "side__group" }, gettext("Today")), h("p", { class: "side__none" }, gettext("No conversations yet. The first question makes one.")));
+    if (this.#hasMore) nodes.push(button(gettext("Show more"), { class: "btn btn--quiet btn--sm", onclick: () => this.#more() }));
     this.list.replaceChildren(...nodes);
     if (focused) this.list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -113,26 +113,26 @@ export class SessionList {
 
   #row(session) {
     const isUnread = this.#unread.has(session.id);
-    const title = session.title || "New conversation";
+    const title = titleOf(session);
     const waits = session.active_run?.status === "waiting_approval";
-    const state = waits ? h("span", { class: "badge badge--wait" }, icon("hand", "icon--sm"), gettext("decide")) : session.active_run ? spinner("running") : isUnread ? h("span", { class: "dot", role: "img", "aria-label": "unread" }) : h("span", { class: "sess__time num" }, shortDay(session.last_message_at ?? session.created_at));
+    const state = waits ? h("span", { class: "badge badge--wait" }, icon("hand", "icon--sm"), gettext("decide")) : session.active_run ? spinner(gettext("running")) : isUnread ? h("span", { class: "dot", role: "img", "aria-label": gettext("unread") }) : h("span", { class: "sess__time num" }, shortDay(session.last_message_at ?? session.created_at));
     return h("li", {},
       h("a", { class: `sess${isUnread ? " is-unread" : ""}`, href: this.handlers.address(session.id), "data-session": session.id, "data-key": `open-${session.id}`, "aria-current": session.id === this.currentId ? "page" : null, title },
         h("span", { class: "sess__title", dir: "auto" }, title), state),
-      h("button", { class: "iconbtn iconbtn--sm", type: "button", "aria-label": `Menu of ${title}`, "aria-haspopup": "menu", "data-key": `menu-${session.id}`, onclick: (event) => this.menu(event.currentTarget, session) }, icon("more", "icon--sm")));
+      h("button", { class: "iconbtn iconbtn--sm", type: "button", "aria-label": interpolate(gettext("Menu of %(name)s"), { name: title }), "aria-haspopup": "menu", "data-key": `menu-${session.id}`, onclick: (event) => this.menu(event.currentTarget, session) }, icon("more", "icon--sm")));
   }
 
   menu(anchor, session) {
-    openMenu(anchor, `Menu of ${session.title || "New conversation"}`, [
-      { label: "Rename", icon: "edit", act: () => this.rename(session) },
-      { label: session.pinned ? "Unpin" : "Pin", icon: "pin", act: () => this.pin(session) },
+    openMenu(anchor, interpolate(gettext("Menu of %(name)s"), { name: titleOf(session) }), [
+      { label: gettext("Rename"), icon: "edit", act: () => this.rename(session) },
+      { label: session.pinned ? gettext("Unpin") : gettext("Pin"), icon: "pin", act: () => this.pin(session) },
       "line",
-      { label: "Delete…", icon: "trash", isDanger: true, act: () => this.remove(session) },
+      { label: gettext("Delete…"), icon: "trash", isDanger: true, act: () => this.remove(session) },
     ]);
   }
 
   async rename(session) {
-    const title = await askText("Rename conversation", "Title", session.title ?? "", TITLE_LIMIT);
+    const title = await askText(gettext("Rename conversation"), gettext("Title"), session.title ?? "", TITLE_LIMIT);
     if (!title || title === session.title) return;
     await this.#change(session.id, { title }, () => this.api.json("PATCH", `${this.#path}/${session.id}`, { body: { title } }));
   }
@@ -154,7 +154,9 @@ export class SessionList {
   }
 
   async remove(session) {
-    const isSure = await confirmDeed("Delete this conversation?", `“${session.title || "New conversation"}” and its answers are removed. This can't be undone.`, "Delete");
+    const isSure = await confirmDeed(
+      gettext("Delete this conversation?"),
+      interpolate(gettext("“%(name)s” and its answers are removed. This can't be undone."), { name: titleOf(session) }), gettext("Delete"));
     if (!isSure) return;
     try {
       await this.api.json("DELETE", `${this.#path}/${session.id}`);
@@ -164,9 +166,11 @@ export class SessionList {
     this.sessions = this.sessions.filter((other) => other.id !== session.id);
     this.render();
     this.handlers.onDeleted(session.id);
-    toast("Conversation deleted");
+    toast(gettext("Conversation deleted"));
   }
 }
+
+const titleOf = (session) => session.title || gettext("New conversation");
 
 function skeletons() {
   return h("div", { class: "stack side__none", "aria-busy": "true" }, ...["skel skel--70", "skel", "skel skel--50", "skel skel--70"].map((name) => h("span", { class: name })));

@@ -1,6 +1,7 @@
 // "Connection lost" after 2 s without one, then "Back" for 3 s.
 
 import { button, h, icon } from "./dom.js";
+import { gettext, interpolate } from "./i18n.js";
 
 const PATIENCE = 2000;
 const BACK_TIME = 3000;
@@ -39,10 +40,10 @@ export class Strip {
 
   #write() {
     const seconds = Math.ceil((this.#retryAt - Date.now()) / 1000);
-    const words = `Connection lost. ${seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again."}`;
+    const words = seconds > 0 ? interpolate(gettext("Connection lost. Trying again in %(seconds)s s."), { seconds }) : gettext("Connection lost. Trying again.");
     const text = this.box.querySelector(".strip__text");
     if (text) text.textContent = words;
-    else this.box.replaceChildren(h("div", { class: "strip" }, icon("offline", "icon--sm"), h("span", { class: "strip__text" }, words), button("Try now", { class: "btn btn--sm", onclick: this.onRetry })));
+    else this.box.replaceChildren(h("div", { class: "strip" }, icon("offline", "icon--sm"), h("span", { class: "strip__text" }, words), button(gettext("Try now"), { class: "btn btn--sm", onclick: this.onRetry })));
   }
 
   #return(isBack) {
@@ -52,7 +53,7 @@ export class Strip {
     if (!this.#isShown) return;
     this.#isShown = false;
     if (!isBack) return void this.box.replaceChildren();
-    const strip = h("p", { class: "strip strip--ok" }, icon("check", "icon--sm"), h("span", {}, "Back. Nothing was lost."));
+    const strip = h("p", { class: "strip strip--ok" }, icon("check", "icon--sm"), h("span", {}, gettext("Back. Nothing was lost.")));
     this.box.replaceChildren(strip);
     setTimeout(() => strip.remove(), BACK_TIME);
   }

@@ -2,6 +2,7 @@
 
 import { dataTable } from "./datatable.js";
 import { h, icon, spinner } from "./dom.js";
+import { gettext } from "./i18n.js";
 import { plainResult, terminals } from "./terminal.js";
 import { duration } from "./times.js";
 import { devicesOf, failedDevices, parseJson, summarise, toolLabel } from "./tools.js";
@@ -45,7 +46,7 @@ function markOf(item, isBad) {
   if (item.phase === "done") return icon("check");
   if (item.phase === "abandoned") return icon("stop");
   if (item.phase === "ready") return icon("clock");
-  return spinner(item.phase === "writing" ? "being written" : "running");
+  return spinner(item.phase === "writing" ? gettext("being written") : gettext("running"));
 }
 
 function chips(item) {
@@ -58,7 +59,7 @@ function chips(item) {
 
 function chip(name, phase, hasFailed) {
   const label = h("span", { class: "chip__name", dir: "auto", title: name }, name);
-  if (hasFailed) return h("span", { class: "chip is-failed" }, label, h("span", { class: "sr" }, " failed"));
+  if (hasFailed) return h("span", { class: "chip is-failed" }, label, h("span", { class: "sr" }, " ", gettext("failed")));
   if (phase === "running") return h("span", { class: "chip is-working" }, spinner(), label);
   return h("span", { class: "chip" }, phase === "done" ? icon("check") : null, label);
 }
@@ -68,17 +69,17 @@ function bodyOf(item, context) {
   const isEmpty = !item.args || item.args.trim() === "{}";
   const ink = item.phase === "done" ? dataTable(item) ?? terminals(item, context.prompt) : null;
   if (!isEmpty && !(ink && !item.isError)) parts.push(args(item));
-  if (item.phase === "running") parts.push(h("p", { class: "tool__note row" }, spinner(), "Waiting for the result"));
-  if (item.phase === "abandoned") parts.push(h("p", { class: "tool__note" }, "The run ended before a result came."));
+  if (item.phase === "running") parts.push(h("p", { class: "tool__note row" }, spinner(), gettext("Waiting for the result")));
+  if (item.phase === "abandoned") parts.push(h("p", { class: "tool__note" }, gettext("The run ended before a result came.")));
   if (item.phase !== "done") return parts;
   if (ink) parts.push(...ink);
-  else if (item.isError && !parseJson(item.output ?? "")) parts.push(h("p", { class: "tool__note", dir: "auto" }, item.output || "It failed without a reason."));
+  else if (item.isError && !parseJson(item.output ?? "")) parts.push(h("p", { class: "tool__note", dir: "auto" }, item.output || gettext("It failed without a reason.")));
   else parts.push(plainResult(item));
   return parts;
 }
 
 function args(item) {
-  const box = h("div", { class: "args", tabindex: "0", role: "region", "aria-label": "Arguments" }, item.args);
+  const box = h("div", { class: "args", tabindex: "0", role: "region", "aria-label": gettext("Arguments") }, item.args);
   if (item.phase === "writing") box.append(h("span", { class: "caret" }));
   return box;
 }

@@ -1,7 +1,10 @@
 // The lab's drawing: loads the server's SVG, zoom, pan, choice and highlight.
 
 import DOMPurify from "../vendor/dompurify/purify.js";
+import { stateOf } from "./device.js";
+import { gettext, interpolate } from "./i18n.js";
 
+const KINDS = { pc: gettext("PC"), switch: gettext("switch"), hub: gettext("hub"), cloud: gettext("cloud"), router: gettext("router"), firewall: gettext("firewall"), server: gettext("server") };
 const STEP = 1.3;
 const SAFE = { USE_PROFILES: { svg: true }, FORBID_TAGS: ["style", "a", "image", "use", "foreignObject"], FORBID_ATTR: ["style", "href", "xlink:href"], RETURN_DOM_FRAGMENT: true };
 
@@ -61,11 +64,14 @@ export class TopologyPanel {
     const bare = source.replace(/<style>[^<]*<\/style>/, "");
     this.frame.replaceChildren(DOMPurify.sanitize(bare, SAFE));
     if (!this.svg) return;
+    this.svg.setAttribute("aria-label", gettext("Topology"));
+    this.svg.querySelector(":scope > .tp-label")?.replaceChildren(gettext("Simulated lab"));
     const [, , width, height] = this.svg.getAttribute("viewBox").split(" ").map(Number);
     this.size = { width, height };
     for (const node of this.frame.querySelectorAll(".tp-node")) {
       node.setAttribute("role", "button");
       node.setAttribute("tabindex", "0");
+      this.#speak(node);
       if (node.dataset.nodeId === focusedId) node.focus();
     }
     this.#working = "";
@@ -94,12 +100,21 @@ export class TopologyPanel {
     this.#working = key;
     const ids = new Set([...names].map((name) => this.nodeByName(name)?.node_id));
     for (const node of this.frame.querySelectorAll(".tp-node")) {
-      const isWorking = ids.has(node.dataset.nodeId);
-      if (node.classList.toggle("is-working", isWorking) !== node.getAttribute("aria-label").endsWith(", Copilot is working here")) {
-        const label = node.getAttribute("aria-label").replace(/, Copilot is working here$/, "");
-        node.setAttribute("aria-label", isWorking ? `${label}, Copilot is working here` : label);
-      }
+      node.classList.toggle("is-working", ids.has(node.dataset.nodeId));
+      this.#speak(node);
     }
+  }
+
+  // The file's words are English; the page has its own.
+  #speak(node) {
+    const device = this.topology.nodes.find((other) => other.node_id === node.dataset.nodeId);
+    if (!device) return;
+    const values = { name: device.name, kind: KINDS[node.dataset.kind] ?? "", state: stateOf(device) };
+    const words = node.classList.contains("is-working") ? gettext("%(name)s, %(kind)s, %(state)s, Copilot is working here") : gettext("%(name)s, %(kind)s, %(state)s");
+    const text = interpolate(words, values);
+    if (node.getAttribute("aria-label") === text) return;
+    node.setAttribute("aria-label", text);
+    node.querySelector("title")?.replaceChildren(text);
   }
 
   zoom(direction) {

@@ -2,13 +2,14 @@
 
 import { ApiError, csrfToken } from "./api.js";
 import { gettext, interpolate } from "./i18n.js";
+import { count, decimal } from "./times.js";
 
 const UNITS = ["B", "KB", "MB", "GB"];
 
 export function sizeWords(bytes) {
   let [size, unit] = [bytes, 0];
   for (; size >= 1024 && unit < UNITS.length - 1; unit += 1) size /= 1024;
-  return `${size < 10 && unit ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`;
+  return `${size < 10 && unit ? decimal(size) : count(Math.round(size))} ${UNITS[unit]}`;
 }
 
 export function tooLarge(file, limit) {

@@ -1,7 +1,7 @@
 // The form of one model: its key goes in and is never shown.
 
 import { button, h } from "../chat/dom.js";
-import { gettext, interpolate } from "../chat/i18n.js";
+import { gettext, interpolate, ngettext } from "../chat/i18n.js";
 import { problem, reportOf, testing } from "./report.js";
 
 const NUMBERS = ["context_limit", "temperature", "max_tokens", "priority", "input_price", "output_price"];
@@ -145,7 +145,7 @@ export class ConfigForm {
     try {
       const { models } = await this.#api.json("POST", `${this.#options.base}/models`, { body: this.#tried(), timeout: 60_000 });
       this.#models.replaceChildren(...models.map((name) => h("option", { value: name })));
-      this.#result.replaceChildren(h("p", { class: "soft" }, models.length ? interpolate(gettext("%(count)s models: begin to type, or press the arrow down in the field."), { count: models.length }) : gettext("The server lists no models.")));
+      this.#result.replaceChildren(h("p", { class: "soft" }, models.length ? interpolate(ngettext("%(count)s model: begin to type, or press the arrow down in the field.", "%(count)s models: begin to type, or press the arrow down in the field.", models.length), { count: models.length }) : gettext("The server lists no models.")));
       const input = this.element.elements.namedItem("model");
       if (models.length === 1 && !input.value) input.value = models[0];
       input.focus();

@@ -4,6 +4,7 @@ import { Api } from "../chat/api.js";
 import { confirmDeed } from "../chat/dialogs.js";
 import { h, iconButton } from "../chat/dom.js";
 import { gettext, interpolate } from "../chat/i18n.js";
+import { shortDate } from "../chat/times.js";
 
 const place = (id) => document.getElementById(id);
 
@@ -44,7 +45,7 @@ class MemoryView {
   }
 
   #note(note) {
-    const when = new Date(note.said_at).toLocaleDateString(document.documentElement.lang);
+    const when = shortDate(note.said_at);
     const where = note.project ? interpolate(gettext("only in %(name)s"), { name: note.project.name }) : gettext("everywhere");
     const label = interpolate(gettext("Erase: %(text)s"), { text: note.text.slice(0, 60) });
     return h("li", { class: "memory__note" },
