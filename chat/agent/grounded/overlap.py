@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat.agent.grounded.answer_type import AnswerType, asked_for
-from chat.agent.grounded.rules import KIND_WORDS
+from chat.agent.grounded.rules import KIND_SIGNS, KIND_WORDS
 from chat.agent.grounded.sentences import sentences
 from chat.agent.grounded.specifics import has, specifics
 from chat.agent.grounded.verdict import Verdict
@@ -25,6 +25,8 @@ SUPPORT = 0.4
 _WINDOW_SUPPORT = 0.5
 _SIMILAR = 0.83
 _NEAR_BEST = 0.8
+# Another record is another thing, however alike.
+_NEAR_BEST_WHOLE = 0.95
 _MOST = 5
 # What stands together: a sentence with its neighbours.
 _REACH = 1
@@ -66,15 +68,20 @@ def judge(
             False, score=best.score, reason="not_covered", missing=best.missing
         )
     best = supporting[0]
-    near = [match for match in supporting if match.score >= _NEAR_BEST * best.score]
     whole = {c["n"] for c in citations if c["kind"] in _WHOLE}
+    near = [
+        match
+        for match in supporting
+        if match.score
+        >= best.score * (_NEAR_BEST_WHOLE if match.number in whole else _NEAR_BEST)
+    ]
     most = max(_MOST, sum(match.number in whole for match in near))
     return Verdict(True, tuple(match.number for match in near[:most]), best.score)
 
 
 def topic_words(question: str) -> list[str]:
     """What is asked about, without days and times, which look-ups filter by."""
-    telling = telling_words(without_times(question))
+    telling = telling_words(KIND_SIGNS.sub(" ", without_times(question)))
     return [word for word in telling if word not in KIND_WORDS]
 
 
@@ -148,7 +155,8 @@ def _specific(word: str) -> float:
 def quotes(question: str, text: str, limit: int = 3) -> list[str]:
     """The sentences of a passage that say most of what is asked for, in order."""
     wanted, kind = topic_words(question), asked_for(question)
-    found = sentences(text)
+    found = [one for one in sentences(text) if not one.startswith("#")]
+    found = found or sentences(text)
     if not wanted:
         return found[:limit]
     ranked = sorted(

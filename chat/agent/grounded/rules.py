@@ -91,7 +91,7 @@ _KIND_TEXT = """
     gibt
 """
 KIND_WORDS = frozenset(_KIND_TEXT.split())
-_KIND_SIGNS = re.compile(
+KIND_SIGNS = re.compile(
     "课程|教授|老师|教师|讲师|教室|房间|院系|部门|课表|时间表|上课|谁教"
 )
 
@@ -159,7 +159,7 @@ def _attached(question: str) -> Iterator[Step]:
 
 def _lookup(question: str, tool: str, now: datetime) -> dict[str, Any]:
     """The telling words, without those that name the kind; day and time apart."""
-    plain = _KIND_SIGNS.sub(" ", without_times(question))
+    plain = KIND_SIGNS.sub(" ", without_times(question))
     words = [word for word in _spoken(plain) if word.casefold() not in KIND_WORDS]
     arguments: dict[str, Any] = {}
     if words:
