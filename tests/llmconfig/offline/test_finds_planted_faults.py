@@ -9,6 +9,8 @@ import httpx
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from chat.agent.citations import Registry
+from chat.agent.tool_results import result_of
 from chat.agent.tools import TOOLS
 from chat.agent.tools.kit import Kit
 from chat.agent.tools.lab import Lab
@@ -56,6 +58,7 @@ class Bench:
         model = OfflineChatModel(pace=0.0).bind_tools(schemas)
         messages: list[BaseMessage] = [HumanMessage(question)]
         outputs: list[str] = []
+        registry = Registry()
         for _ in range(8):
             answer = await model.ainvoke(messages)
             assert isinstance(answer, AIMessage)
@@ -65,7 +68,7 @@ class Bench:
             for call in answer.tool_calls:
                 tool = TOOLS[call["name"]]
                 value = await tool.call(call["args"], Kit(lab=self.lab))
-                outputs.append(tool.render(value, 20_000))
+                outputs.append(result_of(tool, value, registry, 20_000).output)
                 messages.append(ToolMessage(outputs[-1], tool_call_id=call["id"]))
         raise AssertionError("The model does not come to an end.")
 
