@@ -25,7 +25,7 @@ def page(request: HttpRequest) -> HttpResponse:
             "directory": reverse("directory"),
             "knowledge": reverse("knowledge-page"),
             "memory": reverse("memory-page"),
+            "settings": reverse("settings"),
         },
     }
     return render(request, "chat/page.html", {"bootstrap": bootstrap})
-            "settings": reverse("settings"),
