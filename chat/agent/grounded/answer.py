@@ -42,8 +42,12 @@ async def answer(
     elif context.is_offline:
         question = _question(state)
         text = extract(question, supporting)
-        await _say(context, message_id, text)
-        outcome = _outcome(state, text, supporting)
+        if marked(text):
+            await _say(context, message_id, text)
+            outcome = _outcome(state, text, supporting)
+        else:
+            # Nothing in the passages may be quoted.
+            outcome = declined(state, "uncited")
     else:
         outcome = await _by_model(state, context, message_id, supporting, found.facts)
     await journal.answer_finished(message_id, outcome)

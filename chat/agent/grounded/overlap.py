@@ -23,6 +23,9 @@ Citation = Mapping[str, Any]
 # Tuned on the tuning half of bench/grounding; docs/grounding.md has the figures.
 SUPPORT = 0.4
 _WINDOW_SUPPORT = 0.5
+# Of answers that rest on the words of documents, so many are right: how many of the
+# words were there says no more about it.
+RIGHT_BY_WORDS = 0.7
 _SIMILAR = 0.83
 _NEAR_BEST = 0.8
 # Another record is another thing, however alike.
@@ -76,7 +79,8 @@ def judge(
         >= best.score * (_NEAR_BEST_WHOLE if match.number in whole else _NEAR_BEST)
     ]
     most = max(_MOST, sum(match.number in whole for match in near))
-    return Verdict(True, tuple(match.number for match in near[:most]), best.score)
+    score = best.score if best.number in whole else RIGHT_BY_WORDS
+    return Verdict(True, tuple(match.number for match in near[:most]), score)
 
 
 def topic_words(question: str) -> list[str]:
@@ -152,11 +156,21 @@ def _specific(word: str) -> float:
     return 1.5 if re.search(r"\d", word) else 1.0
 
 
+# Headings say nothing alone. Orders to an assistant are no part of any answer.
+_SKIPPED = re.compile(
+    r"^#|</?\w+>|\b(?:assistants?|chatbots?|language models?|AI|LLM)\b.*\b(?:must"
+    r"|should|shall|answer|reply|say|tell|ignore)|\bsystem\s*:|\b(?:ignore|disregard|forget)\b"
+    r".*\b(?:instructions?|above|previous|rules)|\b(?:assistenten?|KI)\b.*\b(?:antwort\w*"
+    r"|soll\w*|muss|müssen|sag\w*)|\bignoriere?\w*\b|(?:助手|人工智能|AI).*(?:请|必须|应|回答)"
+    r"|忽略.*(?:指令|规则|以上)",
+    re.IGNORECASE,
+)
+
+
 def quotes(question: str, text: str, limit: int = 3) -> list[str]:
     """The sentences of a passage that say most of what is asked for, in order."""
     wanted, kind = topic_words(question), asked_for(question)
-    found = [one for one in sentences(text) if not one.startswith("#")]
-    found = found or sentences(text)
+    found = [one for one in sentences(text) if not _SKIPPED.search(one)]
     if not wanted:
         return found[:limit]
     ranked = sorted(

@@ -27,7 +27,7 @@ class Verdict:
 
 
 # A number would promise more than is known: its calibration is in docs/grounding.md.
-_HIGH, _MEDIUM = 0.8, 0.6
+_HIGH, _MEDIUM = 0.85, 0.75
 
 
 def label(score: float, cited: Sequence[Any]) -> str:

@@ -249,3 +249,24 @@ async def test_nobody_is_asked_to_log_in(transactional_db: None) -> None:
         await async_client.get(f"{CHAT}/conversations"),
     ):
         assert response.status_code == 401
+
+
+async def test_a_projects_session_takes_a_grounded_profile_too(
+    client: AsyncClient, lab: Project
+) -> None:
+    path = f"/v3/projects/{LAB_ID}/chat"
+    body = json.dumps({"message": HOURS, "profile": "campus"})
+    response = await client.post(
+        f"{path}/stream", body, content_type="application/json"
+    )
+    async with asyncio.timeout(30):
+        text = b"".join([part async for part in response.streaming_content]).decode()
+    events = [json.loads(line[6:]) for line in text.split("\n") if line[:6] == "data: "]
+
+    assert "event:" not in text
+    assert [one for one in events if one["type"] == "content"]
+    done = events[-1]
+    assert (done["type"], done["supported"]) == ("done", True)
+    session_id = done["session_id"]
+    history = (await client.get(f"{path}/sessions/{session_id}/history")).json()
+    assert history["messages"][-1]["metadata"]["citations"] == done["citations"]
