@@ -6,13 +6,28 @@ samples. To allow a function, write a call of it into its engine's list.
 
 import functools
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.dialects.sqlite import SQLite
 
 from chat.datasources.address import POSTGRESQL, SQLITE
 
-DIALECTS = {POSTGRESQL: "postgres", SQLITE: "sqlite"}
+
+class _SQLite(SQLite):
+    """Writes names in backticks: what SQLite does not know in "…" it takes for text."""
+
+    class Tokenizer(SQLite.Tokenizer):
+        # The first is the one that is written.
+        IDENTIFIERS: ClassVar = ["`", '"', ("[", "]")]
+
+
+DIALECTS: dict[str, DialectType] = {POSTGRESQL: Postgres, SQLITE: _SQLite}
+# Names without brackets that are no columns, though the parser takes them for such.
+_VALUES_OF_POSTGRESQL = frozenset({"user", "current_role", "system_user"})
 
 _QUERIES = """
 select t.*, a as b, 'x', 1, -1.5, null, true from s.t as t where not (a = 1 or b <> 2)
@@ -79,6 +94,7 @@ a at time zone 'UTC'
 interval '1 day'
 a = any(array[1, 2])
 a = all(array[1, 2])
+a > all (select 1)
 a[1]
 """
 _OF_SQLITE = """
@@ -115,6 +131,7 @@ class Grammar:
     kinds: frozenset[type[exp.Expr]]
     names: frozenset[str]
     functions: frozenset[str]
+    values: frozenset[str]
 
 
 @functools.cache
@@ -140,4 +157,5 @@ def grammar_of(engine: str) -> Grammar:
             node.name.lower() for node in nodes if isinstance(node, exp.Anonymous)
         ),
         functions=frozenset(call.partition("(")[0] for call in calls),
+        values=_VALUES_OF_POSTGRESQL if engine == POSTGRESQL else frozenset(),
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from chat.datasources.address import POSTGRESQL
@@ -75,11 +76,16 @@ def check(sql: str, *, engine: str, catalogue: Catalogue) -> Checked:
     return Checked(written, tables, names.own)
 
 
-def _one_query(sql: str, dialect: str) -> exp.Expr:
+def _one_query(sql: str, dialect: DialectType) -> exp.Expr:
     if "\0" in sql:
         raise _refused("it holds a character that ends texts")
     try:
-        found: list[Any] = [one for one in sqlglot.parse(sql, dialect=dialect) if one]
+        found: list[Any] = [
+            one
+            for one in sqlglot.parse(sql, dialect=dialect)
+            # A comment behind the last semicolon is a node of its own.
+            if one and not isinstance(one, exp.Semicolon)
+        ]
     except SqlglotError as error:
         where = _place(error)
         raise _refused(f"it cannot be read as SQL{where}") from None
@@ -96,7 +102,7 @@ def _one_query(sql: str, dialect: str) -> exp.Expr:
     return tree
 
 
-def _write(tree: exp.Expr, dialect: str) -> str:
+def _write(tree: exp.Expr, dialect: DialectType) -> str:
     try:
         return tree.sql(
             dialect=dialect,
@@ -130,6 +136,8 @@ def _check_node(node: exp.Expr, grammar: Grammar) -> None:
         raise _unknown_kind(node)
     if isinstance(node, exp.Identifier):
         _check_name(node)
+    if isinstance(node, exp.Column) and not node.table:
+        _check_value(node, grammar)
     if isinstance(node, exp.DataType) and node.this not in TYPES:
         raise _refused(f"there is no conversion to {_title(node)}")
     if isinstance(node, exp.Select):
@@ -143,6 +151,13 @@ def _check_name(node: exp.Identifier) -> None:
     # Such as $1, which one parser takes for a name and another for a parameter.
     if not node.args.get("quoted") and not _PLAIN_NAME.fullmatch(node.name):
         raise _refused(f"write the name {node.name[:60]!r} in double quotes")
+
+
+def _check_value(node: exp.Column, grammar: Grammar) -> None:
+    # To the parser it is a column, to the engine what the session knows.
+    is_quoted = isinstance(node.this, exp.Identifier) and node.this.args.get("quoted")
+    if node.name.lower() in grammar.values and not is_quoted:
+        raise _refused(f'write "{node.name}" in double quotes if you mean the column')
 
 
 def _unknown_kind(node: exp.Expr) -> QueryRefused:

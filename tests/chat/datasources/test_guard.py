@@ -139,6 +139,8 @@ OF_POSTGRESQL = [
     ("SELECT E'\\' OR 1=1'", "plain quotes"),
     ("SELECT $$a$$", "plain quotes"),
     ("SELECT U&'d\\0061t'", "plain quotes"),
+    ("SELECT user", "double quotes"),
+    ("SELECT a FROM products WHERE current_role = 'x'", "double quotes"),
     ("SELECT 1 FROM products TABLESAMPLE SYSTEM (10)", "TABLESAMPLE"),
     ("SELECT 1 FROM products, LATERAL (SELECT pg_sleep(9)) AS x", "pg_sleep"),
 ]
@@ -190,6 +192,7 @@ def test_it_is_refused_in_words(engine: str, sql: str, word: str) -> None:
         "SELECT row_number() OVER (PARTITION BY a ORDER BY a DESC) FROM products",
         "SELECT a FROM products WHERE a LIKE '%; DROP TABLE x; --%'",
         "SELECT a FROM products;",
+        "SELECT a FROM products; -- all of them",
     ],
 )
 def test_an_honest_question_passes(engine: str, sql: str) -> None:
