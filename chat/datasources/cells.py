@@ -18,7 +18,11 @@ CELL_LENGTH = 2_000
 _SHORTEST_CELL = 40
 # What a row costs beyond its values: its mark and its brackets.
 _FRAME = 32
-_CONTROLS = {code: "�" for code in (*range(32), 127) if chr(code) not in "\n\t\r"}
+# Orders to terminals, and what makes a page show text in another order than it has.
+_ORDERS = (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {code: "�" for code in _ORDERS if chr(code) not in "\n\t\r"}
+# Without a name, a column of SQLite is named by its whole expression.
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class Collector:
     is_truncated: bool = False
     has_cut_cells: bool = False
     _length: int = 0
+
+    def __post_init__(self) -> None:
+        self.columns = [_name(column) for column in self.columns]
 
     def add_all(self, rows: Iterable[Sequence[Any]]) -> bool:
         """False once nothing more fits."""
@@ -98,6 +105,12 @@ def as_cell(value: Any) -> Cell:
             return as_cell(orjson.dumps(value, default=str).decode())
         case _:
             return as_cell(str(value))
+
+
+def _name(column: str) -> str:
+    text = str(as_cell(column))
+    cut = text[: _LONGEST_NAME - 1]
+    return text if len(text) <= _LONGEST_NAME else f"{cut}…"
 
 
 def _number(value: Decimal) -> Cell:
