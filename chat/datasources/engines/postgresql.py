@@ -33,10 +33,11 @@ _CONNECT_SECONDS = 5
 _LOCK_SECONDS = 2.0
 _CANCEL_SECONDS = 2.0
 _BATCH = 50
-# Types whose values are short; all others are cut on the server, before they are sent.
+# Types whose values are short and that Python knows whole; all others are texts that
+# are cut on the server. Times too: there is no 24:00, infinity or year 10000 in Python.
 _SHORT = """
-bool int2 int4 int8 float4 float8 numeric date time timetz timestamp timestamptz
-interval uuid inet cidr macaddr macaddr8 money oid char name
+bool int2 int4 int8 float4 float8 numeric uuid inet cidr macaddr macaddr8 money oid
+char name
 """
 _ROLE = """
 SELECT r.rolsuper OR r.rolreplication OR r.rolcreaterole OR EXISTS (
