@@ -11,6 +11,7 @@ from chat.datasources.address import SQLITE
 from chat.datasources.cells import Collector
 from chat.datasources.engines.base import Target
 from chat.datasources.errors import (
+    DataSourceError,
     QueryFailed,
     QueryTooSlow,
     SourceRefused,
@@ -35,6 +36,11 @@ _LIMITS = {
     # A long pattern on a long text takes for ever, and cannot be interrupted.
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
 }
+_NEEDS_TO_WRITE = (
+    sqlite3.SQLITE_READONLY_DIRECTORY,
+    sqlite3.SQLITE_READONLY_CANTINIT,
+    sqlite3.SQLITE_CANTOPEN,
+)
 # The engine calls these by names of its own.
 _INNER_FUNCTIONS = frozenset({"like", "glob", "->", "->>", "likelihood"})
 
@@ -46,8 +52,8 @@ class SQLite:
         with _opened(target, seconds=_INSPECT_SECONDS) as connection:
             try:
                 return _catalogue(connection, target)
-            except sqlite3.Error:
-                raise SourceUnavailable("The database file cannot be read.") from None
+            except sqlite3.Error as error:
+                raise _unreadable(error) from None
 
     def read(self, target: Target, query: Checked, cancel: Cancel) -> Collector:
         seconds = target.limits.seconds
@@ -68,6 +74,19 @@ class SQLite:
 def _code(error: sqlite3.Error) -> int:
     """The module's own errors, such as for two statements, have none."""
     return getattr(error, "sqlite_errorcode", 0)
+
+
+def _unreadable(error: sqlite3.Error) -> DataSourceError:
+    # The lower byte is the kind, the rest its details.
+    match _code(error) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return SourceUnavailable(
+                "Another program is writing to the database file; try again later."
+            )
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return SourceRefused("This is no SQLite database, or damaged.")
+        case _:
+            return SourceUnavailable("The database file cannot be read.")
 
 
 class _Watch:
@@ -116,8 +135,8 @@ def _opened(
     deadline = time.monotonic() + seconds
     try:
         connection = _open(target.address.path)
-    except sqlite3.Error:
-        raise SourceUnavailable("The database file cannot be opened.") from None
+    except sqlite3.Error as error:
+        raise _unreadable(error) from None
     try:
         connection.set_progress_handler(
             lambda: (
@@ -127,26 +146,47 @@ def _opened(
         )
         try:
             check_content(set(_names(connection)))
-        except sqlite3.Error:
-            raise SourceRefused("This is no SQLite database, or damaged.") from None
+        except sqlite3.Error as error:
+            raise _unreadable(error) from None
         yield connection
     finally:
         connection.close()
 
 
 def _open(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if _code(error) not in _NEEDS_TO_WRITE or _has_open_log(path):
+            raise
+        # In WAL mode readers write too. Where they cannot, nobody else can either.
+        return _connect(path, "mode=ro&immutable=1")
+
+
+def _has_open_log(path: Path) -> bool:
+    log = path.resolve().with_name(f"{path.resolve().name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
     # The path as it is: nothing in a file's name may become an option.
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    address = f"file:{quote(str(path.resolve()))}?{options}"
     connection = sqlite3.connect(
         address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None
     )
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    for limit, value in _LIMITS.items():
-        connection.setlimit(limit, value)
-    connection.execute("PRAGMA query_only = ON")
-    # Views and triggers of a crafted file may call no function with side effects.
-    connection.execute("PRAGMA trusted_schema = OFF")
-    return connection
+    try:
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        connection.execute("PRAGMA query_only = ON")
+        # Views and triggers of a crafted file may call no function with side effects.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # The first look into the file: opening alone does not read it.
+        connection.execute("PRAGMA schema_version")
+        return connection
+    except sqlite3.Error:
+        connection.close()
+        raise
 
 
 def _rows(connection: sqlite3.Connection, query: Checked, target: Target) -> Collector:
@@ -172,10 +212,17 @@ def _catalogue(connection: sqlite3.Connection, target: Target) -> Catalogue:
         "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
     ).fetchall()
+    # Modules' tables, such as those of full-text search: reading them runs code.
+    hidden = {
+        name
+        for (name,) in connection.execute(
+            "SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow')"
+        )
+    }
     tables = [
         Table(name, _columns(connection, name), is_view=kind == "view")
         for name, kind in found
-        if target.allowed.has("main", name)
+        if name not in hidden and target.allowed.has("main", name)
     ]
     return Catalogue(
         tuple(table for table in tables if table.columns),
@@ -184,15 +231,24 @@ def _catalogue(connection: sqlite3.Connection, target: Target) -> Catalogue:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[Column, ...]:
+    try:
+        return tuple(_of_table(connection, table))
+    except sqlite3.OperationalError as error:
+        if _code(error) != sqlite3.SQLITE_ERROR:
+            raise
+        # A view of what is gone.
+        return ()
+
+
+def _of_table(connection: sqlite3.Connection, table: str) -> Iterator[Column]:
     refers = {
         column: f"{other}.{their or column}"
         for _, _, other, column, their, *_ in connection.execute(
             "SELECT * FROM pragma_foreign_key_list(?)", (table,)
         )
     }
-    return tuple(
-        Column(name, kind.lower() or "any", bool(key), refers.get(name, ""))
-        for _, name, kind, _, _, key in connection.execute(
-            "SELECT * FROM pragma_table_info(?)", (table,)
-        )
-    )
+    # The longer list: the shorter leaves out columns that are computed.
+    for _, name, kind, _, _, key, _ in connection.execute(
+        "SELECT * FROM pragma_table_xinfo(?)", (table,)
+    ):
+        yield Column(name, kind.lower() or "any", bool(key), refers.get(name, ""))

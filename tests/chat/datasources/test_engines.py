@@ -9,6 +9,7 @@ import pytest
 
 from chat.datasources.cells import Limits
 from chat.datasources.engines import ENGINES
+from chat.datasources.engines import sqlite as sqlite_engine
 from chat.datasources.errors import (
     DataSourceError,
     QueryFailed,
@@ -244,6 +245,99 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path, content: bytes) -> N
         reads(target(sqlite_url(path)), "SELECT a FROM b")
 
 
+def test_a_column_that_does_not_exist_is_told_and_never_taken_for_text(
+    shop: str,
+) -> None:
+    for sql in (
+        'SELECT "prize" FROM products',
+        "SELECT name FROM products WHERE \"categroy\" = 'switch'",
+    ):
+        with pytest.raises(QueryFailed, match="column"):
+            reads(target(shop), sql)
+
+
+def test_a_name_of_a_column_may_hold_any_sign(tmp_path: Path) -> None:
+    path = tmp_path / "odd.sqlite"
+    names = ["group", "a b", 'qu"ote', "tick`", "br]", "Größe"]
+    with sqlite3.connect(path) as connection:
+        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        connection.execute(f'CREATE TABLE "order" ({columns})')
+    connection.close()
+
+    found = reads(target(sqlite_url(path)), f'SELECT {columns} FROM "order"')
+
+    assert found.columns == names
+
+
+def test_names_and_cells_hold_no_orders_to_a_terminal_or_page(shop: str) -> None:
+    odd = "a\x1b[31m\x9b\u202ez"
+
+    found = reads(target(shop), f"SELECT '{odd}' AS \"{odd}\"")
+
+    assert found.columns == ["a�[31m��z"]
+    assert found.rows == [["a�[31m��z"]]
+
+
+def test_a_column_without_a_name_has_a_short_one(shop_file: Path) -> None:
+    found = reads(target(sqlite_url(shop_file)), f"SELECT {' + '.join(['id'] * 99)}"
+        " FROM products LIMIT 1")  # fmt: skip
+
+    assert len(found.columns[0]) <= 100
+
+
+def test_one_broken_view_keeps_no_table_from_being_read(shop_file: Path) -> None:
+    with sqlite3.connect(shop_file) as connection:
+        connection.executescript(
+            "CREATE VIEW broken AS SELECT * FROM stock_of_old; "
+            "CREATE VIRTUAL TABLE words USING fts5(body); "
+            "CREATE TABLE twice (a INT, b INT GENERATED ALWAYS AS (a * 2))"
+        )
+    connection.close()
+
+    tables = {
+        table.name: [column.name for column in table.columns]
+        for table in ENGINES["sqlite"].catalogue(target(sqlite_url(shop_file))).tables
+    }
+
+    assert {"products", "stock"} < set(tables)
+    assert tables["twice"] == ["a", "b"]
+    assert not {name for name in tables if name.startswith(("broken", "words"))}
+
+
+def test_a_file_that_another_program_writes_is_told_to_be_busy(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.datasources.engines.sqlite._BUSY_SECONDS", 0.0)
+    writer = sqlite3.connect(shop_file, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+
+    with pytest.raises(SourceUnavailable, match="writing"):
+        reads(target(sqlite_url(shop_file)), "SELECT name FROM products")
+
+    writer.close()
+
+
+def test_a_file_in_wal_mode_is_read_where_nothing_can_be_written(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sqlite3.connect(shop_file) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    connect = sqlite_engine._connect
+
+    def on_read_only_media(path: Path, options: str) -> sqlite3.Connection:
+        # Root, as whom tests may run, can write in any folder.
+        if "immutable" in options:
+            return connect(path, options)
+        error = sqlite3.OperationalError("attempt to write a readonly database")
+        error.sqlite_errorcode = sqlite3.SQLITE_READONLY_DIRECTORY
+        raise error
+
+    monkeypatch.setattr(sqlite_engine, "_connect", on_read_only_media)
+
+    assert reads(target(sqlite_url(shop_file)), "SELECT id FROM locations").rows
+
+
 # --- PostgreSQL: a role without rights, a transaction that only reads -------------
 
 
@@ -374,11 +468,27 @@ def test_postgresql_values_of_any_kind_become_json(cluster: Cluster) -> None:
     (row,) = reads(target(cluster.url()), "SELECT * FROM odd").rows
 
     assert row[:4] == [1.1, "nan", "NaN", "2026-01-31"]
-    assert str(row[4]).startswith("2026-01-31T")
+    assert row[4] == "2026-01-31 10:00:00+00"
     assert row[5:10] == [
-        "1 day, 2:00:00", '{"k": 1}', "{1,2}", "10.0.0.1/24", "12345678901234567890.5",
+        "1 day 02:00:00", '{"k": 1}', "{1,2}", "10.0.0.1/24", "12345678901234567890.5",
     ]  # fmt: skip
     assert row[10:] == [True, "6f1b0f3e-0000-4000-8000-000000000001", None]
+
+
+@pytest.mark.needs("postgres")
+def test_times_that_python_does_not_know_are_told_as_the_database_writes_them(
+    cluster: Cluster,
+) -> None:
+    (row,) = reads(
+        target(cluster.url()),
+        "SELECT 'infinity'::timestamp, '-infinity'::date, '4713-01-01 BC'::date, "
+        "'294276-01-01'::timestamptz, '24:00'::time, interval '1 year 2 months -3 days'"
+    ).rows  # fmt: skip
+
+    assert row == [
+        "infinity", "-infinity", "4713-01-01 BC", "294276-01-01 00:00:00+00",
+        "24:00:00", "1 year 2 mons -3 days",
+    ]  # fmt: skip
 
 
 @pytest.mark.needs("postgres")
