@@ -277,8 +277,10 @@ class RunRecord:
         )
 
     def facts(self) -> dict[str, Any]:
-        """What an answer rests on: model, lab, time of the newest evidence."""
-        facts = {**self._facts, "model": self.choice.model}
+        """What an answer rests on: model, lab if one was read, newest evidence."""
+        facts: dict[str, Any] = {"model": self.choice.model}
+        if any(map(_is_of_lab, self.calls.values())):
+            facts.update(self._facts)
         if self.choice.is_offline:
             facts["is_offline"] = True
         if self.choice.reason:
@@ -391,6 +393,12 @@ def effect_of(call: CallRequest) -> str:
     """Empty for what cannot run: an unknown tool, arguments that do not parse."""
     tool, arguments = TOOLS.get(call.name), call.parsed()
     return "" if tool is None or arguments is None else tool.effect(arguments)
+
+
+def _is_of_lab(row: ToolCall) -> bool:
+    """Whether a lab has answered it."""
+    tool = TOOLS.get(row.name)
+    return row.result is not None and tool is not None and tool.needs == "lab"
 
 
 async def keep_saving(record: RunRecord, seconds: float = 1.0) -> None:

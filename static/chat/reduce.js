@@ -2,7 +2,7 @@
 // and leaves unchanged parts identical, so the renderer can skip them.
 //
 // view:  {rounds: [round], title, cursor}
-// round: {round, runId, attempt, seq, status, ask, items, usage, model, isOffline, lab, error, stopped, statusText, progressText, evidenceAt}
+// round: {round, runId, attempt, seq, status, ask, items, usage, model, modelReason, modelNotes, isOffline, lab, error, stopped, statusText, progressText}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
 //        | {kind: "plan", id, steps: [{tool, arguments, callId, state, found, elapsedMs}]}
 //        | {kind: "approval", id, round, approval, isLastOfBatch}
@@ -15,10 +15,12 @@ export const emptyView = () => ({ rounds: [], title: null, cursor: null });
 export const isActive = (round) => ACTIVE.has(round.status);
 export const activeRound = (view) => view.rounds.find((round) => isActive(round) && round.status !== "pending") ?? null;
 
+const NO_NOTES = [];
+
 function newRound(number, values = {}) {
   return {
     round: number, runId: null, attempt: 0, seq: 0, status: "running", ask: null, items: [], usage: null,
-    model: null, isOffline: false, lab: null, error: null, stopped: null, statusText: "", progressText: "", evidenceAt: null, ...values,
+    model: null, modelReason: "", modelNotes: NO_NOTES, isOffline: false, lab: null, error: null, stopped: null, statusText: "", progressText: "", ...values,
   };
 }
 
@@ -50,7 +52,7 @@ function storedMessage(round, message) {
   if (message.role === "user") return { ...round, ask: { id: message.id, text: message.content ?? "", at, documents: metadata.documents ?? [] } };
   if (message.role === "tool") {
     const metaError = metadata.status === "error" || metadata.is_error === true;
-    return withItem({ ...round, evidenceAt: metadata.cancelled ? round.evidenceAt : (at ?? round.evidenceAt) }, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
+    return withItem(round, message.tool_call_id, () => ({ ...newTool(message.tool_call_id), name: message.name ?? "" }), (item) => ({
       ...item, phase: metadata.cancelled ? "abandoned" : "done", isComplete: true, output: message.content ?? "", isError: item.isError || metaError,
       found: metadata.found ?? item.found ?? null, elapsedMs: metadata.elapsed_ms ?? item.elapsedMs, endedAt: at ?? item.endedAt,
     }));
@@ -59,8 +61,9 @@ function storedMessage(round, message) {
   let next = {
     ...round,
     model: metadata.model ?? round.model,
+    modelReason: metadata.model_reason ?? round.modelReason,
+    modelNotes: metadata.model_notes ?? round.modelNotes,
     isOffline: metadata.is_offline ?? round.isOffline,
-    evidenceAt: metadata.evidence_at ?? round.evidenceAt,
     lab: metadata.lab ?? round.lab,
     stopped: metadata.stopped ? (round.stopped ?? "user") : round.stopped,
   };
@@ -190,7 +193,7 @@ const changes = {
   tool_start: (round, event) => withItem(round, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({
     ...item, name: event.tool_name || item.name, phase: "running", isComplete: true, startedAt: event.timestamp,
   })),
-  tool_end: (round, event) => withItem({ ...round, evidenceAt: event.timestamp }, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({
+  tool_end: (round, event) => withItem(round, event.tool_call_id, () => newTool(event.tool_call_id), (item) => ({
     ...item, name: event.tool_name || item.name, phase: "done", isComplete: true, isError: event.status === "error",
     output: event.tool_output ?? "", elapsedMs: event.elapsed_ms ?? null, endedAt: event.timestamp,
   })),

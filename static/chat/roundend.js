@@ -1,10 +1,11 @@
 // The end of a round: at work, failed, stopped or the line of facts.
 
+import { basisOf } from "./basis.js";
 import { button, h, icon, iconButton, spinner } from "./dom.js";
 import { verdictButtons } from "./feedback.js";
 import { gettext, interpolate } from "./i18n.js";
 import { confidenceBadge } from "./plan.js";
-import { clock, count } from "./times.js";
+import { count } from "./times.js";
 
 const ACTIVE = new Set(["queued", "running", "waiting_approval", "stopping"]);
 const STOPPED = { user: gettext("Stopped by you"), interrupted: gettext("Stopped for your next message"), withdrawn: gettext("Taken back") };
@@ -12,7 +13,7 @@ const STOPPED = { user: gettext("Stopped by you"), interrupted: gettext("Stopped
 export function roundEnd(round, context) {
   if (round.status === "pending") return null;
   if (ACTIVE.has(round.status)) return working(round);
-  const parts = [];
+  const parts = round.modelNotes.map((text) => h("p", { class: "soft foot__note" }, icon("alert", "icon--sm"), h("span", { dir: "auto" }, text)));
   if (round.error) parts.push(failure(round, context));
   parts.push(foot(round, context));
   return h("li", { class: `hop hop--end${round.error ? " is-failed" : ""}` }, ...(round.error ? [h("span", { class: "hop__mark" }, icon("x"))] : []), ...parts);
@@ -39,21 +40,21 @@ function failure(round, context) {
     h("div", { class: "note__acts" }, ...acts)));
 }
 
-function labWords(lab, readAt) {
-  if (!readAt) return lab === "simulated" ? gettext("simulated lab") : null;
-  const words = lab === "simulated" ? gettext("simulated lab, read %(time)s") : gettext("real lab, read %(time)s");
-  return interpolate(words, { time: clock(readAt) });
+// Which model answered; why it was this one opens below its name.
+function modelFact(round) {
+  if (!round.model || !round.modelReason) return round.model;
+  return h("details", { class: "foot__model" }, h("summary", {}, round.model, icon("right", "icon--sm icon--dir tool__chev")),
+    h("p", { dir: "auto" }, interpolate(gettext("Chosen: %(reason)s"), { reason: round.modelReason })));
 }
 
 function foot(round, context) {
   const answer = round.items.findLast((item) => item.kind === "text");
-  const lab = round.lab ?? (context.isSimulated() ? "simulated" : "real");
   const isOffline = round.isOffline || context.isOffline(round.model);
   const facts = [
-    isOffline ? null : round.model,
+    isOffline ? null : modelFact(round),
     round.usage ? interpolate(gettext("%(count)s in"), { count: count(round.usage.input) }) : null,
     round.usage ? interpolate(gettext("%(count)s out"), { count: count(round.usage.output) }) : null,
-    round.items.some((item) => item.kind === "plan") ? null : labWords(lab, round.evidenceAt),
+    ...basisOf(round, context.isSimulated()),
   ].filter(Boolean);
   const isPartial = round.status !== "succeeded" || answer?.isPartial;
   const badge = round.stopped ? (STOPPED[round.stopped] ?? interpolate(gettext("Stopped: %(reason)s"), { reason: round.stopped })) : isPartial && answer ? gettext("Not finished") : "";
@@ -66,6 +67,6 @@ function foot(round, context) {
     round.status === "succeeded" ? confidenceBadge(answer) : null,
     round.stopped && !answer ? h("span", { class: "faint" }, gettext("Nothing was written yet; what ran is kept.")) : null,
     round.stopped ? button(gettext("Ask again"), { class: "btn btn--quiet btn--sm", onclick: () => context.onAct("ask", round.ask?.text) }) : null,
-    isOffline ? h("span", { class: "badge badge--sim" }, icon("list"), gettext("Offline model")) : null,
+    isOffline ? h("span", { class: "badge badge--sim", title: round.modelReason || false }, icon("list"), gettext("Offline model")) : null,
     h("span", { class: "foot__facts" }, ...facts.map((fact) => h("span", {}, fact))));
 }
