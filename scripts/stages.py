@@ -1,6 +1,7 @@
 """Runs commands as named steps, with the time of each."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a person set for the server must not reach its tests.
-SERVER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "HOST", "PORT", "DATA_DIR", "DEBUG")
-SERVER_PREFIXES = ("GNS3_", "LLM_", "DEMOLAB_", "DEMO_", "ADMIN_", "SECRET_", "ENCRYPT")
+SETTINGS = ROOT / "copilot_site" / "settings.py"
+OTHER_SETTINGS = ("ADMIN_PASSWORD", "DEMO_PASSWORD", "DEMOLAB_PORT", "DEMOLAB_STATE")
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,11 @@ class Result:
 
 def clean_environ(environ: Mapping[str, str], data_dir: str) -> dict[str, str]:
     """The environment without server settings, and with a data folder of its own."""
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if name not in SERVER_SETTINGS and not name.startswith(SERVER_PREFIXES)
+    named = {
+        *re.findall(r'env\.\w+\(\s*"(\w+)"', SETTINGS.read_text()),
+        *OTHER_SETTINGS,
     }
+    kept = {name: value for name, value in environ.items() if name not in named}
     return kept | {"DATA_DIR": data_dir}
 
 
