@@ -3,10 +3,11 @@
 
 import { ApiError } from "./api.js";
 import { randomId } from "./dom.js";
-import { activeRound, emptyView, fromHistory, isActive, reduce, withApprovals, withRound } from "./reduce.js";
+import { activeRound, emptyView, fromHistory, isActive, reduce, withApprovals, withRound, withStale } from "./reduce.js";
 import { Follower } from "./socket.js";
 
 const PAGE_SIZE = 100;
+const CHANGES_DEVICES = new Set(["create_links", "start_nodes", "stop_nodes", "run_commands"]);
 const EVENT_PATIENCE = 1500;
 
 export class Conversation {
@@ -127,6 +128,20 @@ export class Conversation {
     if (event.type === "title" && event.seq === undefined) this.view = { ...this.view, title: event.title };
     this.view = reduce(this.view, event);
     if (this.view !== before) this.onChange(this, event);
+    if (event.type === "done") this.#markStale(event.round).catch(() => {}); // The next load tells.
+  }
+
+  // A run that changed devices overtakes what was read of them before.
+  async #markStale(number) {
+    const round = this.view.rounds.find((candidate) => candidate.round === number);
+    const mayHaveChanged = round?.items.some((item) => item.kind === "tool" && CHANGES_DEVICES.has(item.name));
+    const citesDevices = this.view.rounds.some((each) => each.items.some((item) => item.kind === "text" && item.citations.some((one) => one.kind === "device")));
+    if (!mayHaveChanged || !citesDevices) return;
+    const { messages } = await this.api.get(`${this.path}/history?limit=${PAGE_SIZE}`);
+    const fresh = new Map(messages.map((message) => [message.id, message]));
+    this.#messages = this.#messages.map((message) => fresh.get(message.id) ?? message);
+    this.view = withStale(this.view, messages);
+    this.onChange(this);
   }
 
   reconnect() {

@@ -94,6 +94,17 @@ export function withVerdict(view, messageId, verdict) {
   return { ...view, rounds };
 }
 
+/** The view with the marks of what a later change has overtaken, as `messages` have them. */
+export function withStale(view, messages) {
+  const known = new Map(messages.map((message) => [message.id, message.metadata?.citations]));
+  const rounds = view.rounds.map((round) => {
+    const isOld = (item) => item.kind === "text" && known.get(item.id)?.some((one) => one.stale && !item.citations.find((shown) => shown.n === one.n)?.stale);
+    if (!round.items.some(isOld)) return round;
+    return { ...round, items: round.items.map((item) => (isOld(item) ? { ...item, citations: known.get(item.id) } : item)) };
+  });
+  return { ...view, rounds };
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text || "{}");

@@ -185,6 +185,24 @@ async def test_device_lines_open_on_ink_and_say_when_they_are_stale(
     await expect(page.locator(".evid__item")).to_contain_text("Changed since")
 
 
+async def test_a_change_in_a_later_round_marks_the_lines_before_it_at_once(
+    backend: FakeBackend, open_page: OpenPage
+) -> None:
+    page = await answered(backend, open_page, "PC1 has a gateway [2].", CONSOLE)
+    session_id = next(iter(backend.sessions))
+    item = page.locator(".evid__item")
+    await expect(item).not_to_contain_text("Changed since")
+
+    await backend.begin(session_id, "Give PC1 another address")
+    await backend.call_tool(session_id, "r1", "run_commands", {}, {"devices": []})
+    for message in backend.messages[session_id]:
+        for citation in message["metadata"].get("citations", ()):
+            citation["stale"] = True
+    await backend.finish(session_id)
+
+    await expect(item).to_contain_text("Changed since")
+
+
 async def test_no_evidence_is_a_state_and_no_error(
     backend: FakeBackend, open_page: OpenPage
 ) -> None:
