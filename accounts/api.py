@@ -6,6 +6,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -126,7 +127,7 @@ class ApiTokenDetail(APIView):
         rows = ApiToken.objects.filter(user=_person(request), pk=token_id)
         token = rows.filter(revoked_at=None).first()
         if token is None:
-            raise NotFound("There is no such API token.")
+            raise NotFound(gettext("There is no such API token."))
         token.revoke()
         return Response(status=204)
 
@@ -135,7 +136,9 @@ def _person(request: Request) -> User:
     # A token that expires or is narrow must not make one that is neither.
     identity = request.auth
     if isinstance(identity, Identity) and identity.kind != "login":
-        raise LoginNeeded("Log in with name and password to manage API tokens.")
+        raise LoginNeeded(
+            gettext("Log in with name and password to manage API tokens.")
+        )
     return cast(User, request.user)
 
 

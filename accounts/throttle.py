@@ -11,6 +11,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.core.cache import BaseCache, caches
 from django.http import HttpRequest
+from django.utils.translation import ngettext
 from redis.exceptions import RedisError
 
 from copilot_site.lib.errors import UserFacingError
@@ -23,7 +24,14 @@ class LoginThrottled(UserFacingError):
     status = 429
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many failed logins. Try again in {retry_after} seconds.")
+        super().__init__(
+            ngettext(
+                "Too many failed logins. Try again in %(count)d second.",
+                "Too many failed logins. Try again in %(count)d seconds.",
+                retry_after,
+            )
+            % {"count": retry_after}
+        )
         self.retry_after = retry_after
 
 

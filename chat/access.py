@@ -3,6 +3,7 @@
 import uuid
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
 
 from chat.models import ChatSession, Message, Run
 from copilot_site.identity import Identity
@@ -21,7 +22,7 @@ def checked_session_id(text: str) -> str:
     try:
         return str(uuid.UUID(text))
     except ValueError:
-        raise SessionIdMalformed("A session id is a UUID.") from None
+        raise SessionIdMalformed(gettext("A session id is a UUID.")) from None
 
 
 def session_for(user: User, project: Project, session_id: str) -> ChatSession:
@@ -31,7 +32,7 @@ def session_for(user: User, project: Project, session_id: str) -> ChatSession:
     )
     session = rows.select_related("user", "project__server").first()
     if session is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound(gettext("There is no such conversation."))
     return session
 
 
@@ -45,17 +46,19 @@ def conversation_for(
     try:
         thread_id = checked_session_id(conversation_id)
     except SessionIdMalformed:
-        raise NotFound("There is no such conversation.") from None
+        raise NotFound(gettext("There is no such conversation.")) from None
     rows = ChatSession.objects.owned_by(identity.user).filter(thread_id=thread_id)
     session = rows.select_related("user", "project__server").first()
     if session is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound(gettext("There is no such conversation."))
     if session.project is not None:
         own = role_in(identity, session.project)
         if own is None:
-            raise NotFound("There is no such conversation.")
+            raise NotFound(gettext("There is no such conversation."))
         if not own.includes(role):
-            raise NotAllowed(f"This needs the role {role.label.lower()}.")
+            raise NotAllowed(
+                gettext("This needs the role %(role)s.") % {"role": role.label}
+            )
     return session
 
 
@@ -63,7 +66,7 @@ def run_for(user: User, project: Project, run_id: str) -> Run:
     """Raises NotFound likewise."""
     run = run_in(project, run_id)
     if run.session.user_id != user.pk:
-        raise NotFound("There is no such run.")
+        raise NotFound(gettext("There is no such run."))
     return run
 
 
@@ -72,11 +75,11 @@ def run_in(project: Project, run_id: str) -> Run:
     try:
         key = uuid.UUID(run_id)
     except ValueError:
-        raise NotFound("There is no such run.") from None
+        raise NotFound(gettext("There is no such run.")) from None
     rows = Run.objects.filter(session__project=project, pk=key)
     run = rows.select_related("session").first()
     if run is None:
-        raise NotFound("There is no such run.")
+        raise NotFound(gettext("There is no such run."))
     return run
 
 
@@ -87,7 +90,7 @@ def run_of_approval(session: ChatSession, approval_id: str) -> Run:
     )
     run = rows.first()
     if run is None:
-        raise NotFound("There is no such approval.")
+        raise NotFound(gettext("There is no such approval."))
     return run
 
 
@@ -96,9 +99,9 @@ def message_for(user: User, project: Project, message_id: str) -> Message:
     try:
         key = uuid.UUID(message_id)
     except ValueError:
-        raise NotFound("There is no such message.") from None
+        raise NotFound(gettext("There is no such message.")) from None
     rows = Message.objects.filter(session__user=user, session__project=project, pk=key)
     message = rows.first()
     if message is None:
-        raise NotFound("There is no such message.")
+        raise NotFound(gettext("There is no such message."))
     return message

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.agent.tools import TOOLS
 from chat.agent.tools.base import ToolFailed, as_json
@@ -144,16 +145,23 @@ def _decide(
 ) -> Approval:
     row = known.get(decision.approval_id)
     if row is None:
-        raise NotFound("There is no such approval.")
+        raise NotFound(gettext("There is no such approval."))
     is_waiting = run.status == Status.WAITING_APPROVAL
     if not is_waiting or row.status != Approval.Status.WAITING:
-        by = f" by {row.decided_by.get_username()}" if row.decided_by else ""
-        raise ApprovalDecided(f"This is no longer waiting: {row.status}{by}.")
+        raise ApprovalDecided(_decided(row))
     if decision.is_approved:
         _approve(row, user, decision)
     else:
         _reject(row, user, decision.reason)
     return row
+
+
+def _decided(row: Approval) -> str:
+    status = Approval.Status(row.status).label.lower()
+    if not row.decided_by:
+        return gettext("This is no longer waiting: %(status)s.") % {"status": status}
+    text = gettext("This is no longer waiting: %(status)s by %(who)s.")
+    return text % {"status": status, "who": row.decided_by.get_username()}
 
 
 def _approve(row: Approval, user: User, decision: Decision) -> None:
@@ -168,10 +176,13 @@ def _edit(row: Approval, arguments: dict[str, Any]) -> None:
     """What runs, and what history shows, are the person's arguments from here on."""
     call, text = row.tool_call, as_json(arguments)
     if len(text) > _ARGUMENTS_LENGTH:
-        raise EditRefused(f"More than {_ARGUMENTS_LENGTH} characters are too many.")
+        raise EditRefused(
+            gettext("More than %(count)d characters are too many.")
+            % {"count": _ARGUMENTS_LENGTH}
+        )
     tool = TOOLS.get(call.name)
     if tool is None:
-        raise EditRefused("Calls of this tool cannot be edited.")
+        raise EditRefused(gettext("Calls of this tool cannot be edited."))
     try:
         row.proposal = tool.edit(arguments, row.proposal)
     except ToolFailed as error:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.approvals import GivenWay, give_way
 from chat.documents.attachments import link
@@ -37,8 +38,10 @@ class RunActive(Conflict):
 
     def __init__(self, run: Run | None) -> None:
         super().__init__(
-            "This conversation is still being answered. Wait, stop it, "
-            "or send the message with multitask_strategy=enqueue."
+            gettext(
+                "This conversation is still being answered. Wait, stop it, "
+                "or send the message with multitask_strategy=enqueue."
+            )
         )
         self.run_id = str(run.pk) if run else None
 
@@ -91,7 +94,8 @@ def start_run(
     _check_message(message)
     if project is not None and not project.is_opened:
         raise ProjectNotOpened(
-            f"The project “{project.name}” is closed. Open it to chat."
+            gettext("The project “%(name)s” is closed. Open it to chat.")
+            % {"name": project.name}
         )
     key = _scoped_key(user, project, request_key)
     if key and (earlier := _earlier(key)):
@@ -149,11 +153,11 @@ def stop_session(session: ChatSession, *, reason: str = "user") -> bool:
 
 def _check_message(message: str) -> None:
     if not message.strip():
-        raise MessageEmpty("The message is empty.")
+        raise MessageEmpty(gettext("The message is empty."))
     if len(message) > settings.MESSAGE_LENGTH:
         raise MessageTooLong(
-            f"The message has {len(message)} characters; "
-            f"{settings.MESSAGE_LENGTH} are the most."
+            gettext("The message has %(count)d characters; %(most)d are the most.")
+            % {"count": len(message), "most": settings.MESSAGE_LENGTH}
         )
 
 
@@ -182,7 +186,7 @@ def _session(
             thread_id=session_id, user_id=user.pk, project=project
         )
     if session.user_id != user.pk or session.project_id != (project and project.pk):
-        raise NotFound("There is no such conversation.")
+        raise NotFound(gettext("There is no such conversation."))
     return session
 
 

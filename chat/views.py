@@ -18,6 +18,9 @@ def page(request: HttpRequest) -> HttpResponse:
     bootstrap = {
         "root": get_script_prefix(),
         "bytes": settings.DOCUMENT_BYTES,
+        "languages": [
+            {"code": code, "name": name} for code, name in settings.LANGUAGES
+        ],
         "urls": {
             "login": reverse("login"),
             "logout": reverse("logout"),

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase
 from django.http.request import RawPostDataException
+from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException
 
@@ -58,11 +59,11 @@ def json_body(request: HttpRequest) -> dict[str, Any]:
     try:
         body = json.loads(request.body or b"{}")
     except (ValueError, RecursionError):
-        raise BadRequest("The body is not JSON.") from None
+        raise BadRequest(gettext("The body is not JSON.")) from None
     except RequestDataTooBig:
-        raise BodyTooLarge("The request is too large.") from None
+        raise BodyTooLarge(gettext("The request is too large.")) from None
     except RawPostDataException:
-        raise BadRequest("The body could not be read.") from None
+        raise BadRequest(gettext("The body could not be read.")) from None
     if not isinstance(body, dict):
-        raise BadRequest("The body is not a JSON object.")
+        raise BadRequest(gettext("The body is not a JSON object."))
     return body

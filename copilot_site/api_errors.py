@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, JsonResponse
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -13,7 +14,7 @@ from copilot_site.lib.secret_values import mask
 
 logger = logging.getLogger(__name__)
 
-_UNKNOWN = ("internal_error", "Something went wrong.", 500)
+_UNKNOWN = ("internal_error", gettext_noop("Something went wrong."), 500)
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -45,11 +46,12 @@ def error_response(error: Exception, path: str = "") -> JsonResponse:
 
 def server_error(request: HttpRequest) -> JsonResponse:
     code, message, status = _UNKNOWN
-    return JsonResponse(_body(code, message, {}), status=status)
+    return JsonResponse(_body(code, gettext(message), {}), status=status)
 
 
 def not_found(request: HttpRequest) -> JsonResponse:
-    return JsonResponse(_body("not_found", "There is no such page.", {}), status=404)
+    body = _body("not_found", gettext("There is no such page."), {})
+    return JsonResponse(body, status=404)
 
 
 def _body(code: str, message: str, extra: dict[str, Any]) -> dict[str, Any]:
@@ -72,11 +74,11 @@ def _parts(error: Exception, path: str) -> tuple[str, str, int, dict[str, Any]]:
         case exceptions.APIException():
             return _code(error), str(error.detail), error.status_code, {}
         case Http404():
-            return "not_found", "There is no such object.", 404, {}
+            return "not_found", gettext("There is no such object."), 404, {}
         case PermissionDenied():
-            return "forbidden", "You may not do this.", 403, {}
+            return "forbidden", gettext("You may not do this."), 403, {}
     code, message, status = _UNKNOWN
-    return code, message, status, {}
+    return code, gettext(message), status, {}
 
 
 def _code(error: exceptions.APIException) -> str:

@@ -43,6 +43,7 @@ class Candidate:
     context_limit: int | None = None
     calls_tools: bool | None = None
     prompts_tools: bool = False
+    sees_images: bool = False
     masked: Callable[[str], str] = str
     _model: BaseChatModel | None = field(default=None, repr=False)
 

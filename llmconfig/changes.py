@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework.exceptions import ValidationError
 
 from copilot_site.lib.errors import Conflict
@@ -24,8 +25,11 @@ class VersionConflict(Conflict):
 
     def __init__(self, version: int) -> None:
         super().__init__(
-            f"This LLM config was changed meanwhile (it is version {version} now). "
-            "Load it again."
+            gettext(
+                "This LLM config was changed meanwhile "
+                "(it is version %(version)s now). Load it again."
+            )
+            % {"version": version}
         )
 
 
@@ -117,7 +121,7 @@ def _check_unchanged(config: LLMConfig, values: dict[str, Any]) -> None:
     asked = {**values, "allowed_groups": set(values.get("allowed_groups", allowed))}
     for name, value in found.items():
         if asked.get(name, value) != value:
-            raise ValidationError({name: "Only operators set this."})
+            raise ValidationError({name: gettext("Only operators set this.")})
 
 
 def _check_key_stays(config: LLMConfig, values: dict[str, Any]) -> None:
@@ -128,7 +132,7 @@ def _check_key_stays(config: LLMConfig, values: dict[str, Any]) -> None:
         config.base_url, values["base_url"]
     ):
         raise ValidationError(
-            {"api_key": "Enter the key again: it would go to another server."}
+            {"api_key": gettext("Enter the key again: it would go to another server.")}
         )
 
 

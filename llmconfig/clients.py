@@ -86,6 +86,7 @@ def chain_of(
             context_limit=config.context_limit if config else None,
             calls_tools=config.supports_tools if config else True,
             prompts_tools=bool(config and config.prompts_tools),
+            sees_images=bool(config and config.supports_vision),
             masked=masked if config and config.redacts else str,
         )
 

@@ -1,6 +1,7 @@
 """Vectors from an OpenAI-compatible endpoint: the site's config of type embedding."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 
 import httpx
@@ -64,6 +65,8 @@ class EmbeddingEndpoint:
             raise EmbeddingFailed("The embeddings answer something else.") from None
         if len(found) != len(texts) or len({len(vector) for vector in found}) != 1:
             raise EmbeddingFailed("The embeddings answer too few vectors.")
+        if not all(vector and all(map(math.isfinite, vector)) for vector in found):
+            raise EmbeddingFailed("The embeddings answer something else.")
         return found
 
 

@@ -18,13 +18,22 @@ ModelError
 └── ModelStreamFailed    the provider reported an error within the answer
 """
 
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
 from copilot_site.lib.errors import UserFacingError
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 
 class ModelError(UserFacingError):
     code = "model_error"
     status = 502
-    text = "The language model failed. Try again."
+    # Put into a language when it is shown: the worker's runs have each their own.
+    text: "_StrPromise" = _("The language model failed. Try again.")
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text or self.text)
@@ -32,7 +41,7 @@ class ModelError(UserFacingError):
 
 class ModelKeyRefused(ModelError):
     code = "model_key_refused"
-    text = (
+    text = _(
         "The language model's provider refuses the API key. "
         "Check the key in the LLM config, and that it may use this model."
     )
@@ -40,7 +49,7 @@ class ModelKeyRefused(ModelError):
 
 class ModelQuotaUsedUp(ModelError):
     code = "model_quota"
-    text = (
+    text = _(
         "The account at the language model's provider has nothing left to spend. "
         "Check its plan and billing, or choose another LLM config."
     )
@@ -53,16 +62,28 @@ class ModelRateLimited(ModelError):
 
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
-        wait = "a moment" if seconds is None else f"{seconds:.0f} seconds"
-        super().__init__(
+        super().__init__(_wait_words(seconds))
+
+
+def _wait_words(seconds: float | None) -> str:
+    if seconds is None:
+        return gettext(
             "The language model's provider accepts no more requests for now. "
-            f"Wait {wait} and ask again, or choose another LLM config."
+            "Wait a moment and ask again, or choose another LLM config."
         )
+    count = round(seconds)
+    return ngettext(
+        "The language model's provider accepts no more requests for now. "
+        "Wait %(count)d second and ask again, or choose another LLM config.",
+        "The language model's provider accepts no more requests for now. "
+        "Wait %(count)d seconds and ask again, or choose another LLM config.",
+        count,
+    ) % {"count": count}
 
 
 class ModelNotFound(ModelError):
     code = "model_not_found"
-    text = (
+    text = _(
         "The provider does not know this model, or the base URL is wrong. "
         "Check both in the LLM config."
     )
@@ -70,7 +91,7 @@ class ModelNotFound(ModelError):
 
 class ModelOverflow(ModelError):
     code = "context_overflow"
-    text = (
+    text = _(
         "The conversation is longer than the language model can read. "
         "Start a new conversation, ask for less at once, or choose a model with a "
         "larger context."
@@ -79,7 +100,7 @@ class ModelOverflow(ModelError):
 
 class ModelRefused(ModelError):
     code = "model_refused"
-    text = (
+    text = _(
         "The provider rejects the request. The model may not support tools "
         "or these settings; check the LLM config."
     )
@@ -87,7 +108,7 @@ class ModelRefused(ModelError):
 
 class ModelWithoutTools(ModelRefused):
     code = "model_without_tools"
-    text = (
+    text = _(
         "The language model cannot call functions. Choose one that can, or let its "
         "LLM config write the tools into the prompt."
     )
@@ -100,7 +121,7 @@ class ModelAddressRefused(ModelError):
 
 class ModelRedirected(ModelError):
     code = "model_redirected"
-    text = (
+    text = _(
         "The server at the base URL sends requests to another address, which is not "
         "followed: the key would go there. Write the final address into the LLM config."
     )
@@ -108,7 +129,7 @@ class ModelRedirected(ModelError):
 
 class ModelKeyUnreadable(ModelError):
     code = "model_key_unreadable"
-    text = (
+    text = _(
         "The API key of this LLM config cannot be read with today's encryption keys. "
         "Put the missing key back into ENCRYPTION_KEYS, or enter the API key again."
     )
@@ -116,7 +137,7 @@ class ModelKeyUnreadable(ModelError):
 
 class ModelUnreachable(ModelError):
     code = "model_unreachable"
-    text = (
+    text = _(
         "The language model's server does not answer. "
         "Check that it runs and that the base URL is right, then try again."
     )
@@ -124,7 +145,7 @@ class ModelUnreachable(ModelError):
 
 class ModelBadAnswer(ModelError):
     code = "model_bad_answer"
-    text = (
+    text = _(
         "The server at the base URL answers, but not as an OpenAI-compatible model. "
         "Check the base URL in the LLM config; most end in /v1."
     )
@@ -132,7 +153,7 @@ class ModelBadAnswer(ModelError):
 
 class ModelStalled(ModelError):
     code = "model_stalled"
-    text = (
+    text = _(
         "The language model stopped in the middle of its answer. "
         "What arrived is kept. Try again."
     )
@@ -140,7 +161,7 @@ class ModelStalled(ModelError):
 
 class ModelStreamCut(ModelError):
     code = "model_stream_cut"
-    text = (
+    text = _(
         "The language model's answer broke off. What arrived is kept; "
         "no command of it was run. Try again."
     )
@@ -148,7 +169,7 @@ class ModelStreamCut(ModelError):
 
 class ModelStreamFailed(ModelError):
     code = "model_stream_failed"
-    text = (
+    text = _(
         "The language model's provider reported an error in the middle of the answer. "
         "What arrived is kept. Try again."
     )

@@ -4,9 +4,11 @@ What a person should know of it goes to `Reports`. Nothing that was said is said
 once a model has begun its answer, no other takes over.
 """
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol
 
+from django.utils.translation import gettext
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
@@ -24,6 +26,7 @@ from llmconfig.errors import (
     ModelWithoutTools,
     as_model_error,
 )
+from llmconfig.images import Images, with_images
 from llmconfig.prompted_tools import NO_TOOLS, as_text, ask_prompted
 from llmconfig.streaming import OnStatus, ask, ignore_status
 from llmconfig.window import Window
@@ -57,9 +60,17 @@ class FallbackModel(BaseChatModel):
 
     _chain: Chain = PrivateAttr()
     _reports: Reports = PrivateAttr()
+    _images: Images = PrivateAttr()
 
-    def __init__(self, chain: Chain, reports: Reports | None = None) -> None:
+    def __init__(
+        self,
+        chain: Chain,
+        reports: Reports | None = None,
+        *,
+        images: Images | None = None,
+    ) -> None:
         super().__init__()
+        self._images = images or {}
         self._chain = chain
         self._reports = reports or Unreported()
 
@@ -105,9 +116,13 @@ class FallbackModel(BaseChatModel):
             if is_new and is_told:
                 await self._tell_of_tools(is_new=True)
             return is_new
-        reason = str(error).partition(". ")[0].rstrip(".")
+        reason = _first_sentence(str(error))
         chain.place = following
-        text = f"“{failed.name}”: {reason}. “{chain.current.name}” goes on."
+        text = gettext("“%(failed)s”: %(reason)s. “%(next)s” goes on.") % {
+            "failed": failed.name,
+            "reason": reason,
+            "next": chain.current.name,
+        }
         await self._reports.fell_back(following, error.code, text)
         return True
 
@@ -116,12 +131,18 @@ class FallbackModel(BaseChatModel):
         if chain.place in chain.told:
             return
         chain.told.add(chain.place)
-        how = (
-            "The tools are written into its prompt, and its calls are read from text."
+        words = (
+            gettext(
+                "“%(name)s” cannot call functions. The tools are written into its "
+                "prompt, and its calls are read from text."
+            )
             if chain.current.prompts_tools
-            else "It answers without looking at anything."
+            else gettext(
+                "“%(name)s” cannot call functions. It answers without looking at "
+                "anything."
+            )
         )
-        text = f"“{chain.current.name}” cannot call functions. {how}"
+        text = words % {"name": chain.current.name}
         await self._reports.cannot_call(chain.place, text, is_new=is_new)
 
     async def _ask(
@@ -142,7 +163,8 @@ class FallbackModel(BaseChatModel):
             self._reports.window(window)
             has_said = False
             try:
-                async for delta in _asked(candidate, window.messages, tools, on_status):
+                shown = self._with_images(window.messages, is_told=bool(tools))
+                async for delta in _asked(candidate, shown, tools, on_status):
                     has_said = has_said or delta.says_something()
                     yield delta
                 return
@@ -154,6 +176,16 @@ class FallbackModel(BaseChatModel):
                     "shortening",
                     "The conversation is too long; older parts are left out.",
                 )
+
+    def _with_images(
+        self, messages: Sequence[AnyMessage], *, is_told: bool
+    ) -> Sequence[AnyMessage]:
+        candidate = self._chain.current
+        # Where calls are read from text, the conversation is text alone.
+        sees = candidate.sees_images and (
+            not is_told or candidate.calls_tools is not False
+        )
+        return with_images(messages, self._images, sees=sees)
 
     # --- As LangChain asks --------------------------------------------------------
 
@@ -202,3 +234,7 @@ def _masked(message: AnyMessage, candidate: Candidate) -> AnyMessage:
         return message
     text = candidate.masked(text_of(message.content))
     return message.model_copy(update={"content": text})
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"\.\s|。", text, maxsplit=1)[0].rstrip(".")

@@ -9,6 +9,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.fields import EncryptedTextField, Unreadable
 from llmconfig.kinds import CAPABILITIES, Mode, ModelType, Operation
@@ -52,9 +53,9 @@ class LLMConfig(models.Model):
     """Provider, address, model and key, with what a run needs to know of them."""
 
     class Strategy(models.TextChoices):
-        CONSERVATIVE = "conservative"
-        BALANCED = "balanced"
-        AGGRESSIVE = "aggressive"
+        CONSERVATIVE = "conservative", _("Conservative")
+        BALANCED = "balanced", _("Balanced")
+        AGGRESSIVE = "aggressive", _("Aggressive")
 
     name = models.CharField(max_length=100)
     user = models.ForeignKey(

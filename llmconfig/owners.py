@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, User
+from django.utils.translation import gettext
 
 from copilot_site.lib.errors import NotFound, UserFacingError
 from llmconfig.models import LLMConfig, LLMConfigQuerySet
@@ -30,13 +31,13 @@ class Owner:
         rows = self.configs().filter(pk=config_id) if _is_key(config_id) else None
         config = rows.first() if rows is not None else None
         if config is None:
-            raise NotFound("There is no such LLM config.")
+            raise NotFound(gettext("There is no such LLM config."))
         return config
 
     def check_write(self) -> None:
         """Raises NotYours."""
         if not self.may_write:
-            raise NotYours("Only operators change the LLM configs of a group.")
+            raise NotYours(gettext("Only operators change the LLM configs of a group."))
 
 
 def owner_of_user(asking: User, user_id: str) -> Owner:

@@ -1,7 +1,8 @@
 """LangChain's messages → what any OpenAI-compatible server accepts.
 
-Text is one string, never null or a list of parts; a blank assistant turn, and a call
-without its result, would be refused by some server and are not sent.
+Text is one string, never null; only a question with pictures is a list of parts. A
+blank assistant turn, and a call without its result, would be refused by some server and
+are not sent.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,7 @@ from langchain_core.messages import (
 )
 
 from llmconfig.deltas import text_of, whole
+from llmconfig.images import IMAGE_URL
 
 # Where an AIMessage keeps what its provider alone understands, by call id.
 CALL_EXTRA = "call_extra"
@@ -43,7 +45,7 @@ def chat_messages(
             case SystemMessage():
                 sent.append({"role": "system", "content": _text(message)})
             case HumanMessage():
-                sent.append({"role": "user", "content": _text(message) or " "})
+                sent.append({"role": "user", "content": _question(message)})
             case AIMessage():
                 turn = _assistant(message, seen, open_ids)
                 if sends_reasoning and (
@@ -103,6 +105,16 @@ def _closed(open_ids: dict[str, str]) -> Sequence[dict[str, Any]]:
     ]
     open_ids.clear()
     return closing
+
+
+def _question(message: HumanMessage) -> str | list[dict[str, Any]]:
+    text = _text(message) or " "
+    pictures = [
+        part
+        for part in (message.content if isinstance(message.content, list) else ())
+        if isinstance(part, dict) and part.get("type") == IMAGE_URL
+    ]
+    return [{"type": "text", "text": text}, *pictures] if pictures else text
 
 
 def _text(message: AnyMessage) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from django.utils.translation import gettext
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from copilot_site.lib.outbound import AddressRefused, Reach, outside_client
@@ -86,12 +87,14 @@ async def probe(*, base_url: str, model: str, api_key: str, reach: Reach) -> Rep
     except AddressRefused as error:
         report.message = str(error)
     except TimeoutError:
-        report.message = f"No answer within {_SECONDS:.0f} seconds."
+        report.message = gettext("No answer within %(count)d seconds.") % {
+            "count": round(_SECONDS)
+        }
     except ModelError as error:
         report.message, report.hint = _explained(error, report, base, api_key)
     report.elapsed_ms = _since(started)
     if report.ok:
-        report.message = "The model answers."
+        report.message = gettext("The model answers.")
     report.text = mask(report.text)
     return report
 
@@ -150,30 +153,39 @@ def _explained(
 ) -> tuple[str, str]:
     """In words, and what to try."""
     path = urlsplit(base).path
-    try_v1 = "" if "/v1" in path else f"Most base URLs end in /v1: try {base}/v1."
+    try_v1 = gettext("Most base URLs end in /v1: try %(url)s.") % {"url": f"{base}/v1"}
+    if "/v1" in path:
+        try_v1 = ""
     match error:
         case ModelBadAnswer() if "html" in report._kind:
-            return "A web page came back, not a model's answer.", try_v1
+            return gettext("A web page came back, not a model's answer."), try_v1
         case ModelBadAnswer():
-            return "Something answered, but not as a language model does.", try_v1
+            text = gettext("Something answered, but not as a language model does.")
+            return text, try_v1
         case ModelNotFound():
             return (
-                f"There is nothing at {report.address}, or no model “{report.model}”.",
-                try_v1 or "Check the model's name; “List models” shows what there is.",
+                gettext("There is nothing at %(url)s, or no model “%(model)s”.")
+                % {"url": report.address, "model": report.model},
+                try_v1
+                or gettext(
+                    "Check the model's name; “List models” shows what there is."
+                ),
             )
         case ModelKeyRefused() if not api_key:
-            return "The server wants an API key.", "Enter one."
+            return gettext("The server wants an API key."), gettext("Enter one.")
         case ModelKeyRefused():
             return (
-                "The server refuses the API key.",
-                "Check the key, and that it may use this model.",
+                gettext("The server refuses the API key."),
+                gettext("Check the key, and that it may use this model."),
             )
         case ModelUnreachable() if report.status is None:
             place = urlsplit(base).netloc.rpartition("@")[2]
-            return f"Nothing answers at {place}.", "Check host, port and network."
+            text = gettext("Nothing answers at %(place)s.") % {"place": place}
+            return text, gettext("Check host, port and network.")
         case ModelUnreachable():
             return (
-                f"The server answered with an error of its own ({report.status}).",
+                gettext("The server answered with an error of its own (%(status)s).")
+                % {"status": report.status},
                 "",
             )
     return str(error), ""
@@ -219,7 +231,7 @@ def _check_status(status: int) -> None:
         case status if status >= 500:
             raise ModelUnreachable
         case status if status >= 400:
-            raise ModelNotFound("This server offers no list of its models.")
+            raise ModelNotFound(gettext("This server offers no list of its models."))
 
 
 def _names(body: bytes) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
 
 from copilot_site.lib.errors import UserFacingError
 from llmconfig.kinds import CAPABILITIES, Mode, Operation, types_for
@@ -79,7 +80,10 @@ def choose(
         reason = "no language model is configured"
         return ModelChoice(None, is_offline=True, reason=reason)
     raise LLMNotConfigured(
-        "No language model is configured. Add one in your settings, or ask an operator."
+        gettext(
+            "No language model is configured. "
+            "Add one in your settings, or ask an operator."
+        )
     )
 
 
@@ -146,17 +150,18 @@ class _Wanted:
         """For the person who asks: whose it is, and what spoke for it."""
         config = row.config
         owners = {
-            _OWN: "your own config",
-            _GROUPS: f"the config of your group “{config.group}”",
-            _SITES: "the site's config",
+            _OWN: gettext("your own config “%(name)s”"),
+            _GROUPS: gettext("the config of your group “%(group)s” “%(name)s”"),
+            _SITES: gettext("the site's config “%(name)s”"),
         }
-        words = [f"{owners[row.nearness]} “{config.name}”"]
+        words = [owners[row.nearness] % {"name": config.name, "group": config.group}]
         if self.operation in config.operations:
-            words.append(f"made for {Operation(self.operation).label}")
+            label = Operation(self.operation).label
+            words.append(gettext("made for %(operation)s") % {"operation": label})
         if self.mode == config.mode != Mode.BALANCED:
-            words.append(f"mode {Mode(config.mode).label}")
+            words.append(gettext("mode %(mode)s") % {"mode": Mode(config.mode).label})
         if config.is_default:
-            words.append("the default")
+            words.append(gettext("the default"))
         if "tools" in self.needs and config.supports_tools is False:
-            words.append("which cannot call functions")
+            words.append(gettext("which cannot call functions"))
         return ", ".join(words)

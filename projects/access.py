@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass
 
 from django.core.cache import caches
+from django.utils.translation import gettext
 
 from copilot_site.bearer import in_waiting_thread
 from copilot_site.identity import Identity
@@ -50,13 +51,16 @@ def project_for(
     try:
         wanted = str(uuid.UUID(project_id))
     except ValueError:
-        raise NotFound("There is no such project.") from None
+        raise NotFound(gettext("There is no such project.")) from None
     project = _find(identity, wanted, server)
     own = role_in(identity, project)
     if own is None:
-        raise NotFound("There is no such project.")
+        raise NotFound(gettext("There is no such project."))
     if not own.includes(role):
-        raise NotAllowed(f"This needs the role {role.label.lower()} in the project.")
+        raise NotAllowed(
+            gettext("This needs the role %(role)s in the project.")
+            % {"role": role.label}
+        )
     return project
 
 
@@ -120,7 +124,7 @@ def _find(identity: Identity, project_id: str, server: str) -> Project:
     if not found and login is not None:
         found = _not_mirrored_yet(identity, login.server_id, project_id)
     if not found:
-        raise NotFound("There is no such project.")
+        raise NotFound(gettext("There is no such project."))
     if len(found) > 1:
         raise ProjectAmbiguous(
             "Several servers have a project with this id: "

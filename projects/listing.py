@@ -1,5 +1,7 @@
 """The projects a person sees, over all servers, with their role in each."""
 
+from django.utils.translation import gettext
+
 from copilot_site.identity import Identity
 from copilot_site.lib.errors import Conflict, NotFound, UserFacingError
 from copilot_site.lib.orm import in_orm_thread
@@ -53,7 +55,7 @@ def server_for_new(identity: Identity, name: str) -> Server:
         rows = rows.filter(name=name)
     found = list(rows[:2])
     if not found:
-        raise NotFound("There is no such server.")
+        raise NotFound(gettext("There is no such server."))
     if len(found) > 1:
         raise ServerAmbiguous("Name the server in the header X-GNS3-Server.")
     server = found[0]
@@ -62,7 +64,7 @@ def server_for_new(identity: Identity, name: str) -> Server:
         return server
     role = Role(server.default_role) if server.default_role else None
     if server.asks_gns3 or role is None or not role.includes(Role.ENGINEER):
-        raise NotAllowed("On this server only its engineers make projects.")
+        raise NotAllowed(gettext("On this server only its engineers make projects."))
     return server
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.fields import EncryptedTextField
 
@@ -15,10 +16,10 @@ from copilot_site.lib.fields import EncryptedTextField
 class Role(models.TextChoices):
     """What a person may do in a project; each includes those above it."""
 
-    VIEWER = "viewer"
-    MEMBER = "member"
-    ENGINEER = "engineer"
-    OWNER = "owner"
+    VIEWER = "viewer", _("Viewer")
+    MEMBER = "member", _("Member")
+    ENGINEER = "engineer", _("Engineer")
+    OWNER = "owner", _("Owner")
 
     def includes(self, other: "Role") -> bool:
         order = list(Role)

@@ -6,6 +6,7 @@ import time
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from copilot_site.lib.errors import NotFound, UserFacingError
 from copilot_site.lib.orm import in_orm_thread
@@ -61,7 +62,7 @@ async def refresh_project(project: Project, *, token: str = "") -> Project:
             seen = await client.project(project.project_id)
     except Gns3NotFound:
         await in_orm_thread(_mark_deleted)(project)
-        raise NotFound("The project was deleted in GNS3.") from None
+        raise NotFound(gettext("The project was deleted in GNS3.")) from None
     except (UserFacingError, TimeoutError) as error:
         logger.info("Project %s not refreshed: %s", project.project_id, error)
         return project

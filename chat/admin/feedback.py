@@ -24,7 +24,15 @@ class FeedbackAdmin(LooksAreLogged, ReadOnlyAdmin):
     list_per_page = 50
     ordering = ("-updated_at",)
     show_full_result_count = False
-    fields = ("value", "comment", "person", "answered_by", "session", "answer", "updated_at")
+    fields = (
+        "value",
+        "comment",
+        "person",
+        "answered_by",
+        "session",
+        "answer",
+        "updated_at",
+    )
     readonly_fields = ("person", "answered_by", "session", "answer")
 
     def get_list_display(self, request: HttpRequest) -> Any:

@@ -9,10 +9,13 @@ from typing import Any
 
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from redis.exceptions import RedisError
 
+from accounts.language import language_for
 from chat.agent.checkpoints import Checkpoints, only_while_running
 from chat.agent.context import RunContext, load_context
 from chat.agent.graph import build_graph
@@ -40,7 +43,9 @@ from copilot_site.lib.secret_values import mask
 
 logger = logging.getLogger(__name__)
 
-_FAILED = "Something went wrong. The operator finds the details in the log."
+_FAILED = _("Something went wrong. The operator finds the details in the log.")
+_TOO_LONG = _("The run took longer than allowed and was ended.")
+_TOO_MANY_STEPS = _("The copilot took too many steps without a final answer.")
 # What providers call the end of an answer that is whole.
 _USUAL_ENDS = ("stop", "tool_calls", "tool_use", "function_call", "end_turn", "eos")
 _CANCEL_SECONDS = 5.0
@@ -57,6 +62,7 @@ class Execution:
         self._task: asyncio.Task[None] | None = None
         self._end: Status | None = None
         self._reason = ""
+        self._language = settings.LANGUAGE_CODE
         self._unusual_end = ""
         self._is_waiting = False
         self._cancelled_at: float | None = None
@@ -97,7 +103,7 @@ class Execution:
         log = RunLog(RunAddress.of(run), run.attempt)
         log.on_fenced = self.abandon
         status, error, code, reason = Status.SUCCEEDED, "", "", ""
-        self._task = asyncio.create_task(self._work(log))
+        self._task = asyncio.create_task(self._in_their_language(log))
         try:
             await self._task
         except LeaseLost:
@@ -107,22 +113,33 @@ class Execution:
                 return
             status, reason = self._end, self._reason
         except UserFacingError as exc:
-            status, error, code = Status.FAILED, mask(str(exc)), exc.code
+            status, error, code = Status.FAILED, mask(self._said(exc)), exc.code
         except TimeoutError:
             status, code = Status.FAILED, "time_limit"
-            error = "The run took longer than allowed and was ended."
+            error = self._said(_TOO_LONG)
         except GraphRecursionError:
             status, code = Status.FAILED, "step_limit"
-            error = "The copilot took too many steps without a final answer."
+            error = self._said(_TOO_MANY_STEPS)
         except Exception:
             logger.exception("Run %s failed", run.pk)
-            status, error, code = Status.FAILED, _FAILED, "internal_error"
+            status, code = Status.FAILED, "internal_error"
+            error = self._said(_FAILED)
         if self._is_waiting and status == Status.SUCCEEDED:
             await self._let_go(log)
             return
         if status == Status.SUCCEEDED:
             reason = self._unusual_end
         await self._finish(log, status, reason=reason, error=error, code=code)
+
+    async def _in_their_language(self, log: RunLog) -> None:
+        """Texts of the run are in its person's language, in this task alone."""
+        self._language = await in_orm_thread(_language)(self.run)
+        with translation.override(self._language):
+            await self._work(log)
+
+    def _said(self, text: object) -> str:
+        with translation.override(self._language):
+            return str(text)
 
     async def _work(self, log: RunLog) -> None:
         run = self.run
@@ -274,13 +291,19 @@ class AttemptsUsedUp(UserFacingError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The worker died each time it tried to answer this. "
-            "An operator should look at the worker's log."
+            _(
+                "The worker died each time it tried to answer this. "
+                "An operator should look at the worker's log."
+            )
         )
 
 
 def _record_of(run: Run) -> type[RunRecord]:
     return GroundedRecord if run.agent == "grounded" else RunRecord
+
+
+def _language(run: Run) -> str:
+    return language_for(run.session.user)
 
 
 def _question(run: Run) -> Message:

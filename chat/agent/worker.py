@@ -13,8 +13,10 @@ import uvloop
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connections
 from django.db.models.functions import Now
+from django.utils import translation
 from redis.exceptions import RedisError
 
+from accounts.language import language_for
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import AttemptsUsedUp, Execution
 from chat.control import STOP_CHANNEL
@@ -202,8 +204,10 @@ class WorkerProcess:
         run = _with_all(str(orphan.pk))
         if run is not None:
             error = AttemptsUsedUp()
+            with translation.override(language_for(run.session.user)):
+                text = str(error)
             end_unowned_run(
-                run, EXECUTING, Status.FAILED, error=str(error), error_code=error.code
+                run, EXECUTING, Status.FAILED, error=text, error_code=error.code
             )
             asyncio.run_coroutine_threadsafe(self._forget(run), self.loop)
 

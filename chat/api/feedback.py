@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -39,7 +40,7 @@ class MessageFeedback(ProjectView):
         form = FeedbackSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         if message.role != Message.Role.ASSISTANT:
-            raise NotAnAnswer("Only answers of the copilot can be rated.")
+            raise NotAnAnswer(gettext("Only answers of the copilot can be rated."))
         said: dict[str, Any] = {**form.validated_data, "updated_at": timezone.now()}
         feedback, _ = Feedback.objects.update_or_create(message=message, defaults=said)
         return Response(FeedbackSerializer(feedback).data)

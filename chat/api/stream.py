@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from chat.access import session_for
 from chat.api.serializers import ChatRequestSerializer
@@ -33,8 +34,10 @@ class StreamUnavailable(Unavailable):
 
     def __init__(self, run: Run) -> None:
         super().__init__(
-            "Your message is stored and will be answered as soon as a worker can be "
-            "reached. Read the session's events or history a little later."
+            gettext(
+                "Your message is stored and will be answered as soon as a worker can "
+                "be reached. Read the session's events or history a little later."
+            )
         )
         self.run_id = str(run.pk)
 

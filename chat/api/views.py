@@ -6,6 +6,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, Subquery, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -224,7 +225,9 @@ class RunDetail(ProjectView):
         """Take a waiting message out of the line."""
         run = run_for(self.person, self.project, run_id)
         if run.status != Status.PENDING or not stop_run(run, reason="withdrawn"):
-            raise RunNotWaiting("Only a run that waits in line can be withdrawn.")
+            raise RunNotWaiting(
+                gettext("Only a run that waits in line can be withdrawn.")
+            )
         return Response(status=204)
 
 

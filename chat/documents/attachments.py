@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext
 
 from chat.documents import store
 from chat.documents.errors import DocumentUnreadable, TooManyDocuments
@@ -39,7 +40,10 @@ def attach(
             return known, False
         limit = settings.SESSION_DOCUMENTS
         if session.attachments.count() >= limit:
-            raise TooManyDocuments(f"A conversation has at most {limit} documents.")
+            raise TooManyDocuments(
+                gettext("A conversation has at most %(count)d documents.")
+                % {"count": limit}
+            )
         attachment = Attachment.objects.create(
             session=session,
             file=file,
@@ -104,7 +108,7 @@ def read_attachment(attachment: Attachment) -> None:
     """The work on a claimed row. Raises JobLost, DocumentRefused."""
     text = read(attachment.file, attachment.progress)
     if not text.text.strip():
-        raise DocumentUnreadable("The document holds no text.")
+        raise DocumentUnreadable(gettext("The document holds no text."))
     attachment.finish(pages=len(text.pages), characters=len(text.text))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from chat.documents.errors import DocumentRefused, DocumentUnreadable
 from chat.documents.kinds import Kind
@@ -25,7 +26,7 @@ from chat.documents.reading.types import Limits, Progress, Reading, Refused
 from chat.documents.store import content_of, path_of
 
 # Raise it when the readers change what they yield.
-READER = 1
+READER = 2
 _PLAIN = {
     Kind.TEXT: read_text,
     Kind.MARKDOWN: read_markdown,
@@ -65,7 +66,7 @@ def read(file: File, progress: Progress) -> FileText:
 def _read(file: File, progress: Progress) -> Reading:
     kind, limits = Kind(file.kind), _limits()
     if kind.is_image:
-        raise DocumentUnreadable("A picture holds no text that could be read.")
+        raise DocumentUnreadable(gettext("A picture holds no text that could be read."))
     if reader := _PLAIN.get(kind):
         return reader(content_of(file), limits)
     content_of(file)
@@ -109,7 +110,7 @@ def _in_child(kind: Kind, path: Path, limits: Limits, progress: Progress) -> Rea
         process.wait()
         if process.stdout:
             process.stdout.close()
-    raise DocumentUnreadable("The file is damaged, or too complex to be read.")
+    raise DocumentUnreadable(gettext("The file is damaged, or too complex to be read."))
 
 
 def _lines(process: subprocess.Popen[bytes], limits: Limits) -> Iterator[bytes]:

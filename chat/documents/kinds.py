@@ -6,6 +6,7 @@ import zipfile
 from pathlib import PurePosixPath
 
 from django.db import models
+from django.utils.translation import gettext
 
 from chat.documents.errors import DocumentKindUnknown, DocumentUnreadable
 from chat.documents.reading.decode import decoded, looks_like_text
@@ -64,7 +65,7 @@ _ACCEPTED = (
 def kind_of(name: str, data: bytes) -> Kind:
     """Raises DocumentKindUnknown, DocumentUnreadable (empty or damaged)."""
     if not data.strip():
-        raise DocumentUnreadable("The file is empty.")
+        raise DocumentUnreadable(gettext("The file is empty."))
     if image := _image(data):
         return image
     if b"%PDF-" in data[:1024]:
@@ -93,7 +94,7 @@ def _in_zip(data: bytes) -> Kind:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise DocumentUnreadable("The file is damaged.") from None
+        raise DocumentUnreadable(gettext("The file is damaged.")) from None
     if "word/document.xml" in names and "[Content_Types].xml" in names:
         return Kind.DOCX
     raise DocumentKindUnknown(f"Archives are not unpacked. {_ACCEPTED}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from chat.documents.errors import DocumentTooLarge
 from chat.documents.kinds import Kind, kind_of
@@ -29,7 +30,9 @@ def checked_kind(name: str, data: bytes) -> Kind:
     """Raises DocumentRefused."""
     limit = settings.DOCUMENT_BYTES
     if len(data) > limit:
-        raise DocumentTooLarge(f"A document has at most {limit // 2**20} MB.")
+        raise DocumentTooLarge(
+            gettext("A document has at most %(size)d MB.") % {"size": limit // 2**20}
+        )
     return kind_of(name, data)
 
 

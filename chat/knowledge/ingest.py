@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.documents import store
 from chat.documents.errors import (
@@ -54,7 +55,10 @@ def upload(
             return known, False
         limit = settings.COLLECTION_DOCUMENTS
         if collection.documents.count() >= limit:
-            raise TooManyDocuments(f"A collection has at most {limit} documents.")
+            raise TooManyDocuments(
+                gettext("A collection has at most %(count)d documents.")
+                % {"count": limit}
+            )
         document = Document.objects.create(
             collection=collection, file=file, name=name, uploaded_by=user
         )
@@ -79,7 +83,9 @@ def replace(
             return document
         others = document.collection.documents.filter(file=file)
         if others.exists():
-            raise DocumentExists("Another document of the collection is the same.")
+            raise DocumentExists(
+                gettext("Another document of the collection is the same.")
+            )
         document.passages.all().delete()
         Document.objects.filter(pk=document.pk).update(
             file=file,
@@ -124,7 +130,7 @@ def ingest(document: Document) -> None:
     text = read(document.file, document.progress)
     passages = list(_passages(document, text))
     if not passages:
-        raise DocumentUnreadable("The document holds no text.")
+        raise DocumentUnreadable(gettext("The document holds no text."))
     _embed(document, passages)
     with transaction.atomic():
         # Locked: a new version or a deletion comes before or after, not between.
@@ -150,7 +156,9 @@ def ingest(document: Document) -> None:
 def _kind(name: str, data: bytes) -> Kind:
     kind = store.checked_kind(name, data)
     if kind.is_image:
-        raise DocumentKindUnknown("Pictures hold no text that could be searched.")
+        raise DocumentKindUnknown(
+            gettext("Pictures hold no text that could be searched.")
+        )
     return kind
 
 

@@ -41,7 +41,9 @@ def search(
     question: str, *, collections: CollectionQuerySet, limit: int = 8
 ) -> list[Hit]:
     """The best passages of these collections, best first."""
-    question = question[:_QUESTION_LENGTH].replace("\0", " ").strip()
+    # Models may write half a sign, which neither database nor endpoint takes.
+    question = question[:_QUESTION_LENGTH].encode("utf-8", "replace").decode()
+    question = question.replace("\0", " ").strip()
     if not question:
         return []
     terms = question_terms(question)

@@ -66,6 +66,9 @@ def split(
     for first, last in _packed(atoms, scale, most):
         start, end = _begin(text, atoms, first, overlap), atoms[last].end
         begin, finish = _trimmed(text, start, end)
+        if found and begin <= found[-1].start:
+            # A short passage before is not said whole once more.
+            begin, finish = _trimmed(text, atoms[first].start, end)
         if begin < finish:
             found.append(
                 Piece(

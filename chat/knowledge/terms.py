@@ -19,6 +19,7 @@ _PIECES = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _WHOLE = re.compile(r"(?=[\w.:/-]*\d)[^\W_]+(?:[.:/-][^\W_]+)+", re.ASCII)
 _STOPPED = re.compile("|".join(map(re.escape, UNSPACED)))
 _MOST_IN_QUESTION = 32
+_JOINTS = dict.fromkeys(map(ord, "\u00ad\u2060"))
 
 
 def terms_of(text: str) -> str:
@@ -34,10 +35,10 @@ def question_terms(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Lower case, without accents; ß is ss."""
+    """Lower case, without accents; ß is ss. A place to hyphenate parts no word."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", text.translate(_JOINTS).casefold())
     return unicodedata.normalize(
         "NFC", "".join(sign for sign in plain if not unicodedata.combining(sign))
     )

@@ -19,10 +19,11 @@ from chat.knowledge.search_index import has_pgvector
 if TYPE_CHECKING:
     from chat.knowledge.embed import Vectors
 
+_NUMBER_BYTES = 4
 # Of this process; about 170,000 passages of the local model.
 _KEPT_BYTES = 256 * 2**20
-# A collection's name in memory: its key, its version, and whose vectors.
-_Key = tuple[str, int, str]
+# A collection's name in memory: its key, its version, whose vectors, how long these.
+_Key = tuple[str, int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,14 @@ def _by_database(
         cursor.execute(
             "SELECT p.id, 1 - (p.embedding <=> %s::vector) FROM knowledge_passage p "
             "JOIN knowledge_document d ON d.id = p.document_id "
-            "WHERE p.embedded_by = %s AND p.embedding IS NOT NULL "
+            "WHERE p.embedded_by = %s AND vector_dims(p.embedding) = %s "
             f"AND d.collection_id IN ({allowed}) "
             "ORDER BY p.embedding <=> %s::vector, p.id LIMIT %s",
-            [_as_text(vector), model, *values, _as_text(vector), limit],
+            [
+                *(_as_text(vector), model, len(vector)),
+                *values,
+                *(_as_text(vector), limit),
+            ],
         )
         return [(pk, float(cosine)) for pk, cosine in cursor.fetchall()]
 
@@ -87,7 +92,7 @@ def _by_numpy(
     found: list[tuple[int, float]] = []
     # The database says each time whose these are.
     for pk, version in collections.order_by().values_list("pk", "version"):
-        matrix = _matrix((str(pk), version, model))
+        matrix = _matrix((str(pk), version, model, len(vector)))
         if len(matrix.passages):
             cosines = matrix.vectors @ vector
             best = cosines.argsort()[::-1][:limit]
@@ -117,11 +122,16 @@ def _bytes() -> int:
 def _load(key: _Key) -> _Matrix:
     import numpy as np
 
-    collection, _, model = key
+    collection, _, model, length = key
     rows = Passage.objects.filter(
         document__collection_id=collection, embedded_by=model
     ).exclude(vector=None)
-    pairs = list(rows.order_by("pk").values_list("pk", "vector"))
+    pairs = [
+        (pk, raw)
+        for pk, raw in rows.order_by("pk").values_list("pk", "vector")
+        # An endpoint may serve another model under the old name.
+        if len(raw or b"") == length * _NUMBER_BYTES
+    ]
     if not pairs:
         return _Matrix([], np.zeros((0, 0), dtype=np.float32))
     return _Matrix(

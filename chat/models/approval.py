@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from chat.models.run import Run
 from chat.models.tool_call import ToolCall
@@ -18,13 +19,13 @@ class Approval(models.Model):
     """Asked for before the call runs; bound to the state that it was shown with."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting"
-        APPROVED = "approved"
-        REJECTED = "rejected"
+        WAITING = "waiting", _("Waiting")
+        APPROVED = "approved", _("Approved")
+        REJECTED = "rejected", _("Rejected")
         # The state changed, or nobody decided in time.
-        EXPIRED = "expired"
+        EXPIRED = "expired", _("Expired")
         # The run ended before anybody decided.
-        CANCELLED = "cancelled"
+        CANCELLED = "cancelled", _("Cancelled")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="approvals")

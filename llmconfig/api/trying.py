@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext
 
 from copilot_site.api import BadRequest, api_view, json_body
 from copilot_site.authentication import Identity
@@ -35,7 +36,7 @@ async def test_connection(
     """Try a config out: one tiny question, and one more that wants a tool."""
     tried = await in_orm_thread(_tried)(identity, json_body(request), owner)
     if not tried.model:
-        raise BadRequest("Say which model: model.")
+        raise BadRequest(gettext("Say which model: model."))
     report = await probe(
         base_url=tried.base_url,
         model=tried.model,
@@ -67,7 +68,7 @@ def _tried(identity: Identity, body: dict[str, Any], owner: dict[str, str]) -> T
     stored = _stored(found, _text(body, "config_id"))
     if stored is None:
         if not given["base_url"]:
-            raise BadRequest("Say what to call: base_url, or config_id.")
+            raise BadRequest(gettext("Say what to call: base_url, or config_id."))
         found.check_write()
         outside = reach(is_trusted=identity.user.is_staff)
         return Tried(given["base_url"], given["model"], outside, given["api_key"])
@@ -105,7 +106,7 @@ def _key(stored: LLMConfig, base_url: str) -> str:
     if isinstance(stored.api_key, Unreadable):
         raise ModelKeyUnreadable
     if stored.api_key and not is_same_server(stored.base_url, base_url):
-        raise NotYours("Enter the key again: it would go to another server.")
+        raise NotYours(gettext("Enter the key again: it would go to another server."))
     return str(stored.api_key)
 
 

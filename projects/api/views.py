@@ -1,6 +1,7 @@
 """Projects in GNS3's shape. Async: they ask GNS3, and hold no thread meanwhile."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
 from copilot_site.api import api_view, json_body
@@ -91,7 +92,7 @@ async def project_delete(
     own = await in_waiting_thread(role_in)(identity, found)
     # Where GNS3 decides it is asked now, in the person's own name.
     if not found.server.asks_gns3 and own != Role.OWNER:
-        raise NotAllowed("Only an owner may delete a project.")
+        raise NotAllowed(gettext("Only an owner may delete a project."))
     token = token_for(identity, found.server)
     await delete_project(found, by=identity.user.get_username(), token=token)
     return HttpResponse(status=204)
@@ -160,5 +161,7 @@ async def _answer(project: Project, identity: Identity) -> HttpResponse:
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > _NAME_LENGTH:
-        raise ProjectNameWrong(f"A name has 1 to {_NAME_LENGTH} characters.")
+        raise ProjectNameWrong(
+            gettext("A name has 1 to %(count)d characters.") % {"count": _NAME_LENGTH}
+        )
     return name.strip()

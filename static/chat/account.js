@@ -1,15 +1,18 @@
-// The menu of the person: theme, settings, sign out.
+// The menu of the person: theme, language, settings, sign out.
 
-import { gettext } from "./i18n.js";
+import { gettext, language } from "./i18n.js";
 import { openMenu } from "./menu.js";
 import { currentTheme, setTheme } from "./theme.js";
 
 const THEMES = [["system", gettext("As the system"), "screen"], ["light", gettext("Light"), "sun"], ["dark", gettext("Dark"), "moon"]];
 
-export function openAccountMenu(anchor, { me, urls, onSignOut }) {
+export function openAccountMenu(anchor, { me, urls, languages, onLanguage, onSignOut }) {
   openMenu(anchor, gettext("Theme and account"), [
     { group: gettext("Theme") },
     ...THEMES.map(([value, label, icon]) => ({ label, icon, isChosen: currentTheme() === value, act: () => setTheme(value) })),
+    "line",
+    { group: gettext("Language") },
+    ...languages.map(({ code, name }) => ({ label: name, lang: code, isChosen: code === language, act: () => onLanguage(code) })),
     "line",
     { label: gettext("Settings"), hint: gettext("models, language, memory"), icon: "chip", act: () => location.assign(urls.settings) },
     { label: gettext("Directory"), hint: gettext("courses, people, rooms"), icon: "list", act: () => location.assign(urls.directory) },

@@ -4,7 +4,7 @@ import { h, icon } from "./dom.js";
 
 let open = null;
 
-// items: {label, icon?, hint?, isChosen?, isDanger?, act} | "line" | {group} | {node}
+// items: {label, lang?, icon?, hint?, isChosen?, isDanger?, act} | "line" | {group} | {node}
 export function openMenu(anchor, label, items) {
   if (open?.anchor === anchor) return open.close();
   open?.close();
@@ -47,7 +47,7 @@ function itemNode(item) {
   return h("button", {
     type: "button", class: `menu__item${item.isDanger ? " btn--danger" : ""}`, tabindex: "-1",
     role: isChoice ? "menuitemradio" : "menuitem", "aria-checked": isChoice ? String(item.isChosen) : null, onchoose: item.act,
-  }, icon(item.isChosen ? "check" : (item.icon ?? "right")), h("span", { class: "grow" }, h("span", { dir: "auto" }, item.label), item.hint ? h("small", {}, item.hint) : null), ...(item.badge ? [item.badge] : []));
+  }, icon(item.isChosen ? "check" : (item.icon ?? "right")), h("span", { class: "grow" }, h("span", { dir: "auto", lang: item.lang }, item.label), item.hint ? h("small", {}, item.hint) : null), ...(item.badge ? [item.badge] : []));
 }
 
 function onKey(event, menu, close) {

@@ -213,6 +213,16 @@ function chooseProfile(profile) {
   schedule();
 }
 
+// Drafts are kept: the page may be loaded anew.
+async function chooseLanguage(language) {
+  try {
+    await api.json("PATCH", "v3/me/preferences", { body: { language } });
+    location.reload();
+  } catch (error) {
+    toast(error.message, true);
+  }
+}
+
 // --- Rendering: one pass a frame ---------------------------------------------
 
 let isScheduled = false;
@@ -307,7 +317,7 @@ const acts = {
     panels.toggle("side", opener);
     $("search").focus();
   },
-  account: (opener) => openAccountMenu(opener, { me: state.me, urls: bootstrap.urls, onSignOut: () => $("logout").submit() }),
+  account: (opener) => openAccountMenu(opener, { me: state.me, urls: bootstrap.urls, languages: bootstrap.languages, onLanguage: chooseLanguage, onSignOut: () => $("logout").submit() }),
   settings: () => location.assign(bootstrap.urls.settings),
   "open-project": () => setProjectOpen(true),
   ask: (text) => send(text),

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -40,7 +41,9 @@ def uploaded(request: Request) -> tuple[str, bytes]:
     file: UploadedFile[bytes] = form.validated_data["file"]
     limit = settings.DOCUMENT_BYTES
     if file.size is not None and file.size > limit:
-        raise DocumentTooLarge(f"A document has at most {limit // 2**20} MB.")
+        raise DocumentTooLarge(
+            gettext("A document has at most %(size)d MB.") % {"size": limit // 2**20}
+        )
     return file.name or "", file.read()
 
 

@@ -1,6 +1,7 @@
 """Bytes → text, whatever the encoding; and whether they are text at all."""
 
 import codecs
+import re
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -10,6 +11,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 65_536
+_NOBODYS = re.compile("[\ue000-\uf8ff]")
 # Tab, line feed, form feed, carriage return; ESC and backspace stand in logs.
 _USUAL_CONTROLS = {8, 9, 10, 12, 13, 27}
 
@@ -22,15 +24,20 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A sample may end within a sign.
-        if error.start >= len(data) - 3:
-            return data[: error.start].decode("utf-8")
+        # What was cut off ends within a sign; without others before, it is another
+        # encoding's accent.
+        whole = data[: error.start]
+        if error.reason == "unexpected end of data" and not whole.isascii():
+            return whole.decode("utf-8")
     high = sum(byte >= 0x80 for byte in data[:_SAMPLE])
     # In European texts one letter in ten has an accent; in Chinese nearly every byte
     # is one of a pair.
     if high > len(data[:_SAMPLE]) * 0.3:
         try:
-            return data.decode("gb18030")
+            chinese = data.decode("gb18030")
+            # Signs that are nobody's: a few European letters in a row.
+            if not _NOBODYS.search(chinese):
+                return chinese
         except UnicodeDecodeError:
             pass
     try:

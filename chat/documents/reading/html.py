@@ -16,11 +16,21 @@ _LINES = {"br", "li", "tr", "option", "caption"}
 _CELLS = {"td", "th"}
 _HEADING = re.compile(r"h([1-6])")
 _PORTION = 65_536
+_CHARSET = re.compile(
+    rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?([\w.:-]{2,30})", re.I
+)
+_NOT_SHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Their end is often left out, or they have none: what follows must not be lost.
+_UNCLOSED = {
+    *("li", "td", "th", "tr", "dt", "dd", "option", "caption", "html", "body", "head"),
+    *("br", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "col"),
+    *("area", "base", "embed", "param", "tbody", "thead", "tfoot", "optgroup"),
+}
 
 
 def read_html(path: Path, limits: Limits, progress: Progress) -> Reading:
     """Raises Refused."""
-    source = decoded(path.read_bytes())
+    source = _source(path.read_bytes())
     parser = _Parser(limits.text_length)
     for start in range(0, len(source), _PORTION):
         parser.feed(source[start : start + _PORTION])
@@ -30,6 +40,21 @@ def read_html(path: Path, limits: Limits, progress: Progress) -> Reading:
     if not text.strip():
         raise Refused("The page holds no text.")
     return Reading(text, headings=parser.headings)
+
+
+def _source(data: bytes) -> str:
+    """In the encoding that the page names, if it is not Unicode."""
+    named = _CHARSET.search(data, 0, 4096)
+    if named is None:
+        return decoded(data)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode(named[1].decode())
+    except (LookupError, UnicodeError):
+        return decoded(data)
 
 
 class _Parser(HTMLParser):
@@ -45,10 +70,14 @@ class _Parser(HTMLParser):
         self._end = "\n\n"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        is_block = tag in _BLOCKS or _HEADING.fullmatch(tag)
+        if self._skipping == "p" and is_block:
+            # It ends a paragraph, whether that is closed or not.
+            self._skipping = ""
         if self._skipping:
             self._depth += tag == self._skipping
             return
-        if tag in _SKIPPED:
+        if tag in _SKIPPED or (tag not in _UNCLOSED and _is_hidden(attrs)):
             self._skipping, self._depth = tag, 1
         elif level := _HEADING.fullmatch(tag):
             self._break("\n\n")
@@ -108,3 +137,12 @@ class _Parser(HTMLParser):
     def _put(self, part: str) -> None:
         self.text.add(part)
         self._end = (self._end + part)[-2:]
+
+
+def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
+    """What a reader never sees is no evidence, and may be meant for models alone."""
+    return any(
+        (name == "hidden" and value != "until-found")
+        or (name == "style" and _NOT_SHOWN.search(value or ""))
+        for name, value in attrs
+    )

@@ -11,6 +11,8 @@ _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _DELIMITERS = ",;\t|"
+# The line by which spreadsheets say it.
+_SEPARATOR = re.compile(r"\ufeff?sep=(.)\r?\n", re.IGNORECASE)
 # What devices and programs write into logs to colour them, or to correct a line.
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|.?\x08")
 
@@ -35,11 +37,18 @@ def read_csv(data: bytes, limits: Limits) -> Reading:
     """Each row with the header's words, so that it can be read for itself."""
     source = decoded(data)
     text = Text(limits.text_length)
-    rows = csv.reader(io.StringIO(source, newline=""), delimiter=_delimiter(source))
+    told = _SEPARATOR.match(source)
+    source = source[told.end() :] if told else source
+    delimiter = told[1] if told else _delimiter(source)
+    rows = csv.reader(io.StringIO(source, newline=""), delimiter=delimiter)
     try:
         header = [cell.strip() for cell in next(rows, [])]
         if len(header) < 2:
             return read_lines(data, limits)
+        if header[0] and not any(sign.isalpha() for sign in header[0]):
+            # A row like the others: its values would become the names of theirs.
+            text.add(f"{_row([], header)}\n")
+            header = []
         for row in rows:
             if any(cell.strip() for cell in row):
                 text.add(f"{_row(header, row)}\n")

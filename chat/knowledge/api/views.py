@@ -5,6 +5,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.parsers import JSONParser, MultiPartParser
@@ -103,7 +104,7 @@ class CollectionList(KnowledgeView):
                     user=self.person if scope == Collection.Scope.USER else None,
                 )
         except IntegrityError:
-            raise CollectionNameTaken("There is one of this name.") from None
+            raise CollectionNameTaken(gettext("There is one of this name.")) from None
         return Response(self.shown(collection), status=201)
 
 
@@ -127,7 +128,7 @@ class CollectionDetail(KnowledgeView):
                 if form.validated_data:
                     rows.update(**form.validated_data)
         except IntegrityError:
-            raise CollectionNameTaken("There is one of this name.") from None
+            raise CollectionNameTaken(gettext("There is one of this name.")) from None
         return Response(self.shown(collection))
 
     @extend_schema(responses={204: _NOTHING})
