@@ -21,7 +21,9 @@ NOT_PAGE = ["--ignore", PAGE]
 # What pytest is asked in each stage: a marker expression, then its arguments.
 STAGES = {
     "sqlite": [[f"not ({OTHERS})", *NOT_PAGE, "-n", "2", "--dist", "loadfile"]],
-    "postgres": [[f"database and not ({OTHERS})", *NOT_PAGE]],
+    "postgres": [
+        [f"database and not ({OTHERS})", *NOT_PAGE, "-n", "2", "--dist", "loadfile"]
+    ],
     "faults": [["faults", *NOT_PAGE]],
     "browser": [["browser", *NOT_PAGE], ["not gns3", PAGE]],
     "gns3": [["gns3"]],

@@ -1,6 +1,7 @@
 """The examples of docs/api.md, run as they stand."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from tests.stack import PASSWORDS, Stack
 
 pytestmark = pytest.mark.needs("valkey", "celery")
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs/api.md").read_text()
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs/api.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 # An answer of 400 or more ends the script; `-f` alone would hide what it said.
 CURL = (
@@ -32,6 +34,12 @@ def variables(stack: Stack) -> dict[str, str]:
         headers={"Authorization": f"Bearer {tokens['access_token']}"},
         timeout=60,
     ).raise_for_status()
+    notes = httpx.post(
+        f"{stack.url}/v3/knowledge/collections",
+        json={"name": "Notes of the examples"},
+        headers={"Authorization": f"Bearer {tokens['access_token']}"},
+        timeout=30,
+    ).raise_for_status()
     return {
         "COPILOT": stack.url,
         "PASSWORD": PASSWORDS["demo"],
@@ -40,6 +48,7 @@ def variables(stack: Stack) -> dict[str, str]:
         "PROJECT_ID": stack.project_id,
         "SESSION_ID": asked["session_id"],
         "CONVERSATION_ID": grounded.headers["X-Conversation-Id"],
+        "COLLECTION_ID": notes.json()["id"],
         "MESSAGE_ID": asked["messages"][-1]["id"],
     }
 
@@ -51,7 +60,12 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize(
     "block", BLOCKS[1:], ids=lambda block: block.split("\n")[0][:60]
 )
-def test_an_example_works(block: str, variables: dict[str, str]) -> None:
+def test_an_example_works(
+    block: str, variables: dict[str, str], tmp_path: Path
+) -> None:
+    shutil.copy(
+        ROOT / "chat/demo/campus/documents/Campus-guide.pdf", tmp_path / "plan.pdf"
+    )
     settings = "\n".join(
         line for line in BLOCKS[0].splitlines() if not line.startswith("COPILOT=")
     )
@@ -59,6 +73,7 @@ def test_an_example_works(block: str, variables: dict[str, str]) -> None:
 
     done = subprocess.run(
         ["bash", "-c", f"{given}{settings}\n{CURL}{block}"],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=200,

@@ -90,7 +90,15 @@ def test_passages_and_questions_are_embedded_by_the_endpoint(
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [(500, None), (401, None), (200, {"data": []}), (200, ["?"]), (302, None)],
+    [
+        (500, None),
+        (401, None),
+        (200, {"data": []}),
+        (200, ["?"]),
+        (302, None),
+        (200, {"data": [{"index": 0, "embedding": []}]}),
+        (200, {"data": [{"index": 0, "embedding": [float("nan"), 1.0]}]}),
+    ],
 )
 def test_a_broken_endpoint_is_told_and_words_still_find(
     endpoint: Endpoint, site: Collection, status: int, body: Any

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import connection
@@ -125,6 +126,42 @@ def test_vectors_of_another_model_are_not_compared(
     topics.name = "another"
 
     assert names("canteen") == []
+
+
+def test_vectors_of_another_length_are_not_compared(
+    topics: Topics, filled: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint may serve another model under the old name."""
+    assert names("canteen")
+    longer = np.array([0.0, 0.6, 0.8], dtype=np.float32)
+    monkeypatch.setattr(topics, "question", lambda text: longer)
+
+    assert names("canteen") == []
+    add_document(filled, "new.txt", b"canteen")
+    assert names("canteen") == ["new.txt"]
+
+
+@pytest.mark.parametrize(
+    "question", ["😀😀", "lab " * 2_500, "lab \ud83d", '"lab* NEAR(']
+)
+def test_odd_questions_are_answered(
+    topics: Topics,
+    filled: Collection,
+    question: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answer(text: str) -> object:
+        asked.append(text)
+        return np.array([1.0, 0.0], dtype=np.float32)
+
+    monkeypatch.setattr(topics, "question", answer)
+
+    search(question, collections=Collection.objects.all())
+
+    assert asked
+    assert asked[0].encode()
 
 
 def test_search_goes_by_words_when_embeddings_do_not_answer(

@@ -144,3 +144,9 @@ def test_chinese_passages_are_half_as_long() -> None:
     text = "网络实验室在三楼，周一到周五开放。" * 200
 
     assert all(piece.end - piece.start <= MOST // 2 + 1 for piece in split(text))
+
+
+def test_a_short_passage_is_not_said_whole_once_more() -> None:
+    one, other = split("0" * 150 + " " + "1" * 1100)[:2]
+
+    assert other.start > one.start

@@ -20,6 +20,7 @@ from chat.knowledge.terms import question_terms, terms_of
         ("Gi0/1 status", ["gi0z1", "gi0", "1", "status"]),
         ("policies buses classes bus IS-IS", ["policy", "buse", "class", "bus"]),
         ("?!", []),
+        ("Netz\u00adlabor of\ufb01ce", ["netzlabor", "office"]),
     ],
 )
 def test_a_question_is_its_words_without_stop_words(
