@@ -13,6 +13,7 @@ from tests.stack import PASSWORDS, Stack
 pytestmark = pytest.mark.needs("valkey", "celery")
 
 ROOT = Path(__file__).resolve().parents[2]
+CAMPUS = ROOT / "chat/demo/campus/documents"
 TEXT = (ROOT / "docs/api.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 # An answer of 400 or more ends the script; `-f` alone would hide what it said.
