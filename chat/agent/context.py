@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
@@ -17,6 +17,7 @@ from accounts.language import language_of
 from chat.agent.person import person_of
 from chat.agent.tools.lab import Lab
 from chat.agent.window import Masked, window_of
+from chat.documents.images import images_of
 from chat.events.redis import redis
 from chat.models import ChatSession, Run
 from chat.profiles.active import ActiveProfile, profile_for
@@ -68,24 +69,28 @@ def load_context(run: Run) -> RunContext:
     # Masked before anything is cut: half of a line no longer shows what it holds.
     leaves = choice.config is not None and choice.config.redacts
     masked: Masked = redact if leaves else str
+    messages = window_of(run, masked)
+    chain = chain_of(
+        choice,
+        # Those that come first leave what is masked already.
+        str if leaves else redact,
+        temperature=run.temperature,
+        max_tokens=run.max_tokens,
+    )
+    images = images_of(
+        [message.id for message in messages if isinstance(message, HumanMessage)],
+        are_seen=any(one.sees_images for one in chain.candidates),
+    )
     return RunContext(
         user=user,
         session=run.session,
         language=language_of(user),
         profile=profile,
         choice=choice,
-        model=FallbackModel(
-            chain_of(
-                choice,
-                # Those that come first leave what is masked already.
-                str if leaves else redact,
-                temperature=run.temperature,
-                max_tokens=run.max_tokens,
-            )
-        ),
+        model=FallbackModel(chain, images=images),
         title_choice=_title_choice(run, profile, choice),
         fit=fitting(choice, max_tokens=run.max_tokens),
-        messages=window_of(run, masked),
+        messages=messages,
         masked=masked,
         project=project,
         may_change=person.may_change,

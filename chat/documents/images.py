@@ -2,6 +2,7 @@
 
 import base64
 import logging
+import uuid
 from collections.abc import Collection
 
 from chat.documents.kinds import Kind
@@ -22,8 +23,9 @@ def images_of(
     message_ids: Collection[str | None], *, are_seen: bool
 ) -> dict[str, list[Image]]:
     """By message; `are_seen` False: their names alone. In a thread: reads files."""
+    wanted = [uuid.UUID(one) for one in message_ids if one]
     rows = (
-        Attachment.objects.filter(message__in=message_ids, file__kind__in=_KINDS)
+        Attachment.objects.filter(message_id__in=wanted, file__kind__in=_KINDS)
         .select_related("file")
         .order_by("-round", "-created_at", "-pk")
     )
