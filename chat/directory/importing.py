@@ -144,12 +144,17 @@ def _plain(name: str) -> str:
 
 def _check(row: Row, kind: RecordKind, columns: dict[str, Field]) -> Checked:
     result = Checked(row.number)
+    told: set[str] = set()
     for name, raw in row.values.items():
         column = columns.get(_plain(name))
         if column is None:
             what = f"there is no field “{_shown(name)}”" if name else "too many columns"
             result.errors.append(what)
             continue
+        if column.name in told:
+            result.errors.append(f"{column.name}: stands in two columns")
+            continue
+        told.add(column.name)
         try:
             value = checked(column, raw)
         except BadValue as error:

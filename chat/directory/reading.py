@@ -15,6 +15,8 @@ MOST_ROWS = 10_000
 MOST_COLUMNS = 100
 _LONGEST_CELL = 20_000
 _DELIMITERS = ",;\t|"
+# The line by which spreadsheets tell which sign parts the cells.
+_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _QUOTED = re.compile('"[^"]*"')
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -102,7 +104,11 @@ def _of_json(text: str) -> Iterator[Row]:
 
 
 def _of_csv(text: str) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    told = _SEPARATOR.match(text)
+    text = text[told.end() :] if told else text
+    delimiter = told[1] if told else _delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    before = 1 if told else 0
     header: list[str] | None = None
     try:
         for cells in reader:
@@ -111,9 +117,10 @@ def _of_csv(text: str) -> Iterator[Row]:
             if header is None:
                 header = _header(cells)
                 continue
-            yield Row(reader.line_num, _values(header, cells))
+            yield Row(reader.line_num + before, _values(header, cells))
     except csv.Error:
-        raise FileUnreadable(f"Line {reader.line_num} is no CSV.") from None
+        line = reader.line_num + before
+        raise FileUnreadable(f"Line {line} is no CSV.") from None
 
 
 def _header(cells: list[str]) -> list[str]:
@@ -151,6 +158,6 @@ def is_formula(cell: str) -> bool:
 
 def _delimiter(text: str) -> str:
     """The sign that stands most often in the header, beside what is quoted there."""
-    first = next(line for line in text.splitlines() if line.strip())
+    first = next((line for line in text.splitlines() if line.strip()), "")
     plain = _QUOTED.sub("", first)
     return max(_DELIMITERS, key=plain.count)

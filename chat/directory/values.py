@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -15,8 +16,13 @@ Value = str | int | float | list[str]
 LONGEST = 4_000
 _MOST_ITEMS = 100
 _KEY_LENGTH, NAME_LENGTH = 200, 300
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+# The last two: what shows a text in another order than it has.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufeff\u202a-\u202e\u2066-\u2069]"
+)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,10})?")
+# To some a thousand and more, to others one and a bit.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _EMAIL = re.compile(r"[^@\s,;<>]{1,64}@[^@\s,;<>]{1,190}")
 _LOCAL_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 _MIDNIGHT = re.compile(r"[ T]00:00(:00(\.0+)?)?Z?$")
@@ -70,7 +76,9 @@ def shown(value: Value | None) -> str:
 
 def _text(raw: Any) -> str:
     # Lines stay lines; other signs that nobody sees would only hide things.
-    text = _CONTROL.sub("", str(raw).replace("\r\n", "\n").replace("\r", "\n"))
+    # Composed: the same name from two programs is one name.
+    plain = unicodedata.normalize("NFC", str(raw))
+    text = _CONTROL.sub("", plain.replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
 
 
@@ -93,12 +101,15 @@ def _items(raw: Any) -> list[str] | str:
 
 def _number(raw: Any) -> int | float:
     if isinstance(raw, int | float):
-        if not math.isfinite(raw) or abs(raw) >= 1e15:
+        # An int may be too large to be any float.
+        if abs(raw) >= 1e15 or not math.isfinite(raw):
             raise BadValue("is not a number that can be kept")
         return int(raw) if raw == int(raw) else raw
     text = _text(raw).replace("\u00a0", "")
     if not _NUMBER.fullmatch(text):
         raise BadValue(f"“{text[:50]}” is no number")
+    if _THOUSANDS.fullmatch(text):
+        raise BadValue(f"“{text}” may be two numbers; write it without a comma")
     number = float(text.replace(",", "."))
     return int(number) if number == int(number) else number
 

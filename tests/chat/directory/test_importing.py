@@ -45,6 +45,7 @@ HEAD = "code,name,credits"
         '{"records": [{"code": "A-1", "name": "Übung"}]}'.encode(),
         '\ufeff{"code": "A-1", "name": "Übung"}'.encode(),
         "\n\ncode,name,,\n\nA-1,Übung,,\n".encode(),
+        "sep=;\r\ncode;name\r\nA-1;Übung\r\n".encode(),
     ],
 )
 def test_encodings_marks_and_delimiters_are_found_out(data: bytes) -> None:
@@ -334,3 +335,31 @@ def test_a_migrated_database_is_empty_enough_for_a_restore(
     load("courses", "code,name\nA-1,One")
 
     assert not is_empty()
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [(10**400, "not a number"), ("1,234", "two numbers"), ("1e999", "no number")],
+)
+def test_a_number_that_is_none_or_two_is_told(value: Any, problem: str) -> None:
+    with pytest.raises(BadValue, match=problem):
+        checked(Field("seats", "Seats", "number"), value)
+
+
+def test_a_field_in_two_columns_is_told(transactional_db: None) -> None:
+    rows = read_rows(b"code,name,Name\nA-1,Networks,Security\n")
+
+    assert preview(rows, kind_named("courses")).problems == [
+        "Row 2: name: stands in two columns"
+    ]
+
+
+def test_a_key_from_two_programs_is_one_key(transactional_db: None) -> None:
+    rows = read_rows("code,name\n\u00e91,Networks\ne\u03011,Security\n".encode())
+
+    (problem,) = preview(rows, kind_named("courses")).problems
+    assert "stands in row 2 already" in problem
+
+
+def test_a_name_is_shown_in_the_order_that_it_has() -> None:
+    assert checked(Field("name", "Name", is_name=True), "A\u202eB\ufeff") == "AB"
