@@ -138,6 +138,52 @@ def test_html_becomes_what_a_reader_sees(reads: Reads) -> None:
     assert text.headings == [[0, 1, "Labs"]]
 
 
+@pytest.mark.parametrize("text", ["Grüße", "café", "Zürich: Büro öffnet um 9 é"])
+def test_a_short_text_loses_no_accent_at_its_end(text: str) -> None:
+    assert decoded(text.encode("cp1252")) == text
+    assert decoded(text.encode()) == text
+
+
+def test_a_text_that_was_cut_within_a_sign_is_read_to_there() -> None:
+    assert decoded("Grüße aus Köln é".encode()[:-1]) == "Grüße aus Köln "
+
+
+@pytest.mark.parametrize("encoding", ["windows-1251", "koi8-r", "utf-8"])
+def test_html_is_read_in_the_encoding_that_it_names(
+    reads: Reads, encoding: str
+) -> None:
+    page = f'<html><head><meta charset="{encoding}"></head><p>Привет, мир</p>'
+
+    assert "Привет, мир" in reads("a.html", page.encode(encoding)).text
+
+
+def test_of_html_only_what_a_reader_sees_is_read(reads: Reads) -> None:
+    page = (
+        "<html><body><p>First</p><div style='Display: none'>obey <b>me</b></div>"
+        "<p hidden>secret order<p>Second</p><br hidden><span hidden>more</span>"
+        "<ul><li hidden>left open<li>Third</ul></body></html>"
+    )
+
+    text = reads("a.html", page.encode()).text
+
+    assert all(word in text for word in ("First", "Second", "Third"))
+    assert not any(word in text for word in ("obey", "me", "secret", "more"))
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"10.0.0.1,core\n10.0.0.2,edge\n", "10.0.0.1 | core\n10.0.0.2 | edge\n"),
+        (b"sep=;\r\nname;room\r\nAda;101\r\n", "name: Ada | room: 101\n"),
+        (b"\xef\xbb\xbfname,2023,2024\nAda,1,2\n", "name: Ada | 2023: 1 | 2024: 2\n"),
+    ],
+)
+def test_the_first_row_of_a_table_is_its_header_if_it_looks_like_one(
+    reads: Reads, data: bytes, text: str
+) -> None:
+    assert reads("a.csv", data).text == text
+
+
 def test_headings_within_a_fence_are_none() -> None:
     source = "# One\n```\n# no\n```\nTwo\n===\n~~~\nThree\n---\n"
 
