@@ -188,6 +188,8 @@ def _connect(target: Target) -> Connection:
             connect_timeout=_CONNECT_SECONDS,
             tcp_user_timeout=int((target.limits.seconds + 10) * 1000),
             application_name="copilot data source",
+            # A database without an encoding would answer in bytes.
+            client_encoding="UTF8",
             prepare_threshold=None,
             **cast(dict[str, Any], dict(address.options)),
         )

@@ -476,6 +476,24 @@ def test_postgresql_values_of_any_kind_become_json(cluster: Cluster) -> None:
 
 
 @pytest.mark.needs("postgres")
+def test_a_database_without_an_encoding_is_read(cluster: Cluster) -> None:
+    cluster.run(
+        "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 "
+        "LC_COLLATE 'C' LC_CTYPE 'C'",
+        database="postgres",
+    )
+    cluster.run(
+        "CREATE TABLE texts AS SELECT E'caf\\303\\251'::text AS a",
+        "GRANT SELECT ON texts TO reader",
+        database="ascii",
+    )
+
+    assert reads(target(cluster.url(database="ascii")), "SELECT a FROM texts").rows == [
+        ["café"]
+    ]
+
+
+@pytest.mark.needs("postgres")
 def test_times_that_python_does_not_know_are_told_as_the_database_writes_them(
     cluster: Cluster,
 ) -> None:
