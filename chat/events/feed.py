@@ -39,7 +39,7 @@ class Feed:
         self._tail: deque[Entry] = deque()
         self._bytes = 0
         self._attempt = 0
-        self._news: set[asyncio.Event] = set()
+        self._news: set[asyncio.Future[bool]] = set()
         self._tasks: list[asyncio.Task[None]] = []
         self._ready = asyncio.Event()
 
@@ -76,17 +76,17 @@ class Feed:
 
     async def wait(self, seq: int, seconds: float) -> bool:
         """True when there is something after `seq`, False when time is over."""
-        news = asyncio.Event()
+        if self._tail and self._tail[-1].seq > seq:
+            return True
+        loop = asyncio.get_running_loop()
+        news: asyncio.Future[bool] = loop.create_future()
+        # A timer of its own costs a third of asyncio.timeout, for every event.
+        timer = loop.call_later(seconds, _tell, news, False)
         self._news.add(news)
         try:
-            if self._tail and self._tail[-1].seq > seq:
-                return True
-            async with asyncio.timeout(seconds):
-                await news.wait()
-            return True
-        except TimeoutError:
-            return False
+            return await news
         finally:
+            timer.cancel()
             self._news.discard(news)
 
     async def _listen(self) -> None:
@@ -165,7 +165,12 @@ class Feed:
         ):
             self._bytes -= len(self._tail.popleft().data)
         for news in self._news:
-            news.set()
+            _tell(news, True)
+
+
+def _tell(news: "asyncio.Future[bool]", is_news: bool) -> None:
+    if not news.done():
+        news.set_result(is_news)
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

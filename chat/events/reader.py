@@ -48,6 +48,7 @@ async def follow(
         seq, spoke = after, time.monotonic()
         entries: list[Entry] | None = None
         while True:
+            is_replay = entries is None
             if entries is None:
                 batch = await _replay(address, seq)
             elif entries:
@@ -61,7 +62,7 @@ async def follow(
                     return
                 # A long replay comes in pages; the tail serves once it reaches back.
                 entries = feed.since(seq)
-                if entries == [] and len(batch.entries) > 1:
+                if is_replay and entries == [] and len(batch.entries) > 1:
                     entries = None
                 continue
             # At a gap that the rows do not reach yet there is news, but none to tell.
