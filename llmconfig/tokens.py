@@ -8,6 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
@@ -97,7 +98,11 @@ def estimate_messages(
 
 def estimate_tools(tools: Sequence[dict[str, Any]]) -> int:
     """Of tool schemas in OpenAI's form."""
-    return sum(_TOOL_TOKENS + estimate(_dumped(tool)) for tool in tools)
+    return sum(_TOOL_TOKENS + _estimate_again(_dumped(tool)) for tool in tools)
+
+
+# The same few at every call, and milliseconds to count.
+_estimate_again = lru_cache(maxsize=256)(estimate)
 
 
 def _dumped(value: object) -> str:

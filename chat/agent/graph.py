@@ -3,6 +3,7 @@
 At the gate a run ends here and waits in its rows, where a person has to decide.
 """
 
+from functools import cache
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -21,6 +22,12 @@ from chat.agent.state import Context, State
 
 
 def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
+    """Compiled once a process; a run adds where its checkpoints go."""
+    return _compiled().copy(update={"checkpointer": checkpointer})
+
+
+@cache
+def _compiled() -> CompiledStateGraph[State, Context]:
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("model", call_model)
     graph.add_node("gate", gate)
@@ -31,4 +38,4 @@ def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context]:
     graph.add_conditional_edges("model", after_model, {"gate": "gate", "end": END})
     graph.add_conditional_edges("gate", after_gate, ["tool", "model", END])
     graph.add_edge("tool", "model")
-    return graph.compile(checkpointer=checkpointer)
+    return graph.compile()

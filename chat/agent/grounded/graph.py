@@ -1,5 +1,6 @@
 """The grounded agent as a picture: plan → step by step → judge → answer, or decline."""
 
+from functools import cache
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -21,6 +22,12 @@ Graph = CompiledStateGraph[GroundedState, GroundedContext]
 
 
 def build_grounded_graph(checkpointer: Any = None) -> Graph:
+    """Compiled once a process; a run adds where its checkpoints go."""
+    return _compiled().copy(update={"checkpointer": checkpointer})
+
+
+@cache
+def _compiled() -> Graph:
     graph = StateGraph(GroundedState, context_schema=GroundedContext)
     graph.add_node("plan", plan)
     graph.add_node("step", step)
@@ -38,4 +45,4 @@ def build_grounded_graph(checkpointer: Any = None) -> Graph:
     )
     graph.add_edge("answer", END)
     graph.add_edge("decline", END)
-    return graph.compile(checkpointer=checkpointer)
+    return graph.compile()

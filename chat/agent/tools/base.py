@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -64,7 +65,12 @@ class Tool(Generic[Arguments]):
         return not self.needs or getattr(kit, self.needs) is not None
 
     def schema(self) -> dict[str, Any]:
-        """In OpenAI's form."""
+        """In OpenAI's form; not for changing."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        # It takes a millisecond, and a model is shown a dozen at every call.
         parameters = self.arguments.model_json_schema()
         parameters.pop("title", None)
         parameters.pop("description", None)
