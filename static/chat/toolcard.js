@@ -26,8 +26,8 @@ export function updateToolCard(card, item, context) {
   card.node.classList.toggle("tool--bad", isBad);
   card.head.replaceChildren(
     icon(iconName), h("span", { class: "tool__name" }, label), ...chips(item),
-    h("span", { class: "tool__sum cut", title: summary }, summary),
-    h("span", { class: "tool__stat num" }, duration(item.elapsedMs)),
+    h("span", { class: "tool__sum cut", dir: "auto", title: summary }, summary),
+    h("span", { class: "tool__stat num", dir: "auto" }, duration(item.elapsedMs)),
     icon("right", "icon--sm icon--dir tool__chev"));
   card.body.replaceChildren(...bodyOf(item, context));
   // Open while it is written or at work, folded when done; a person's choice stays.
