@@ -9,6 +9,7 @@ from chat.agent.grounded.sentences import plain
 
 _LONGEST = 700
 _MOST = 30
+_BRACKETS = str.maketrans("[]【】［］", "()()()")
 # A record is one thing, not prose: it is told whole.
 _WHOLE = ("record", "row", "memory")
 
@@ -39,7 +40,7 @@ def _record(citation: Mapping[str, Any], text: str) -> str:
 
 def _cut(text: str) -> str:
     """At a word; brackets would look like marks of ours."""
-    text = text.replace("[", "(").replace("]", ")")
+    text = text.translate(_BRACKETS)
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"

@@ -36,6 +36,8 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _FEW = 3
+# What is longer has a topic of its own.
+_LONGEST = 300
 # "Who is that?" points at what was said; "Who is the dean?" does not.
 _POINTING_FEW = 2
 
@@ -66,6 +68,8 @@ def resolve(question: str, earlier: Sequence[str]) -> Resolved:
 
 def is_fragment(question: str) -> bool:
     """Whether it says too little to be looked for alone."""
+    if len(question) > _LONGEST:
+        return False
     if _BARE.match(question):
         return True
     own = len(telling_words(without_days(question)))

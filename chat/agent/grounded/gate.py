@@ -72,7 +72,7 @@ def parse_judgement(text: str, known: set[int]) -> Verdict:
     if not isinstance(is_supported, bool):
         raise GateAnswerInvalid("supported is neither true nor false")
     if not isinstance(numbers, list) or not all(
-        isinstance(number, int) and number in known for number in numbers
+        type(number) is int and number in known for number in numbers
     ):
         raise GateAnswerInvalid("passages are not numbers of passages")
     if isinstance(score, bool) or not isinstance(score, int | float):
@@ -82,7 +82,7 @@ def parse_judgement(text: str, known: set[int]) -> Verdict:
     if not numbers:
         raise GateAnswerInvalid("supported by no passage")
     once = tuple(dict.fromkeys(int(number) for number in numbers))
-    return Verdict(True, once, min(max(float(score), 0.0), 1.0))
+    return Verdict(True, once, float(min(max(score, 0), 1)))
 
 
 def _prompt(question: str, citations: Sequence[Citation]) -> list[AnyMessage]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat.agent.grounded.answer_type import AnswerType, asked_for
-from chat.agent.grounded.rules import KIND_SIGNS, KIND_WORDS
+from chat.agent.grounded.rules import KIND_SIGNS, KIND_WORDS, ends_of
 from chat.agent.grounded.sentences import sentences
 from chat.agent.grounded.specifics import has, specifics
 from chat.agent.grounded.verdict import Verdict
@@ -31,6 +31,8 @@ _NEAR_BEST = 0.8
 # Another record is another thing, however alike.
 _NEAR_BEST_WHOLE = 0.95
 _MOST = 5
+# Of a question with a pasted log in it: all its words would take minutes.
+_WORDS = 30
 # What stands together: a sentence with its neighbours.
 _REACH = 1
 # A record is short and was looked up: it is judged as a whole.
@@ -85,8 +87,9 @@ def judge(
 
 def topic_words(question: str) -> list[str]:
     """What is asked about, without days and times, which look-ups filter by."""
-    telling = telling_words(KIND_SIGNS.sub(" ", without_times(question)))
-    return [word for word in telling if word not in KIND_WORDS]
+    asked = without_times(ends_of(question))
+    telling = telling_words(KIND_SIGNS.sub(" ", asked))
+    return [word for word in telling if word not in KIND_WORDS][:_WORDS]
 
 
 def _matches(
@@ -95,7 +98,7 @@ def _matches(
     citations: Sequence[Citation],
     similarity: Mapping[int, float],
 ) -> list[Match]:
-    kind, names = asked_for(question), specifics(question)
+    kind, names = asked_for(ends_of(question)), specifics(ends_of(question))
     bodies = [_words_of(citation) for citation in citations]
     hits = [{word: _best(word, body) for word in wanted} for body in bodies]
     weights = {
@@ -169,7 +172,7 @@ _SKIPPED = re.compile(
 
 def quotes(question: str, text: str, limit: int = 3) -> list[str]:
     """The sentences of a passage that say most of what is asked for, in order."""
-    wanted, kind = topic_words(question), asked_for(question)
+    wanted, kind = topic_words(question), asked_for(ends_of(question))
     found = [one for one in sentences(text) if not _SKIPPED.search(one)]
     if not wanted:
         return found[:limit]

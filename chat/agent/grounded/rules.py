@@ -10,6 +10,9 @@ from chat.agent.grounded.when import time_in, weekday_in, without_times
 from copilot_site.lib.words import telling_words
 
 SEARCH = "search_documents"
+_END = 2_000
+# As much as the tools take.
+_QUERY, _LOOKUP_TEXT, _MEMORY_QUERY, _WEB_QUERY = 1_000, 500, 500, 400
 
 
 def _any(*parts: str) -> re.Pattern[str]:
@@ -42,7 +45,11 @@ _ATTACHED = _any(
     r"\b(?:anhang|angehängt\w*|hochgeladen\w*|diese[rs]? (?:datei|dokument))\b",
     "附件|上传|这个文件|这份文件",
 )
-_FILE = re.compile(r"[\w.-]+\.(?:txt|md|html?|pdf|docx?|csv|cfg|conf|log)\b", re.I)
+_FILE = re.compile(
+    # From where a name begins, and nowhere else: a long text is read once.
+    r"(?<![\w.-])[\w.-]{1,200}\.(?:txt|md|html?|pdf|docx?|csv|cfg|conf|log)\b",
+    re.IGNORECASE,
+)
 _SQL = re.compile(r"^\s*(?:select|with)\b.+", re.IGNORECASE | re.DOTALL)
 # A question may ask for several kinds at once: who teaches what, where and when.
 KINDS: dict[str, re.Pattern[str]] = {
@@ -100,7 +107,7 @@ def match(question: str, tools: Tools, now: datetime) -> tuple[Step, ...]:
     """The steps that keywords call for; none where they match nothing."""
     if deed := _deed(question, tools):
         return (deed,)
-    steps = [step for step in _found(question, tools, now) if step.tool in tools]
+    steps = [step for step in _found(question, now) if step.tool in tools]
     return bounded(steps)
 
 
@@ -113,8 +120,10 @@ def search(question: str, tools: Tools) -> tuple[Step, ...]:
 
 def parts_of(question: str) -> list[str]:
     """The sentences that have a topic; the whole question where only one has."""
-    whole = " ".join(question.split())[:1_000]
-    parts = [part.strip() for part in re.split(r"(?<=[?!？！；;])\s*|\n+", question)]
+    whole = " ".join(ends_of(question).split())[:_QUERY]
+    parts = [
+        part.strip()[:_QUERY] for part in re.split(r"(?<=[?!？！；;])\s*|\n+", question)
+    ]
     telling = [part for part in parts if len(telling_words(part)) > 1]
     return telling[:4] if len(telling) > 1 else [whole]
 
@@ -137,17 +146,23 @@ def _deed(question: str, tools: Tools) -> Step | None:
     return None
 
 
-def _found(question: str, tools: Tools, now: datetime) -> Iterator[Step]:
-    if _SQL.match(question):
-        yield Step("query_data", {"source": "", "sql": question.strip()})
+def _found(whole: str, now: datetime) -> Iterator[Step]:
+    if _SQL.match(whole):
+        yield Step("query_data", {"source": "", "sql": whole.strip()})
+    # What is asked stands before or after what was pasted, such as a log.
+    question = ends_of(whole)
     if _MINE.search(question):
-        yield Step("recall", {"query": question})
+        yield Step("recall", {"query": question[:_MEMORY_QUERY]})
     yield from _attached(question)
     for tool, pattern in KINDS.items():
         if pattern.search(question):
             yield Step(tool, _lookup(question, tool, now))
     if _WEB.search(question):
-        yield Step("search_web", {"query": question})
+        yield Step("search_web", {"query": question[:_WEB_QUERY]})
+
+
+def ends_of(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
 def _attached(question: str) -> Iterator[Step]:
@@ -163,7 +178,7 @@ def _lookup(question: str, tool: str, now: datetime) -> dict[str, Any]:
     words = [word for word in _spoken(plain) if word.casefold() not in KIND_WORDS]
     arguments: dict[str, Any] = {}
     if words:
-        arguments["text"] = " ".join(words)
+        arguments["text"] = " ".join(words)[:_LOOKUP_TEXT]
     if tool == "lookup_timetables":
         if day := weekday_in(question, now):
             arguments["weekday"] = day

@@ -18,9 +18,22 @@ def parse_object(text: str) -> dict[str, Any]:
     if inner := _FENCE.match(text):
         text = inner[1]
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        # What is no character can be neither sent nor stored.
+        sendable = json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise NotJson("no JSON") from None
-    if not isinstance(value, dict):
-        raise NotJson("no object")
+    if not isinstance(value, dict) or b"\\u0000" in sendable:
+        raise NotJson("no object of text")
     return value
+
+
+def _refuse(constant: str) -> None:
+    raise NotJson(f"{constant} is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotJson("a key stands twice")
+    return found

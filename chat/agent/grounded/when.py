@@ -22,9 +22,9 @@ _ANY_DAY = re.compile(
     "|".join([*_NAMES, _TODAY.pattern, _TOMORROW.pattern]), re.IGNORECASE
 )
 _TIME = re.compile(
-    r"\b(\d{1,2})[:.](\d{2})(?!\d|\.\d)\s*(am|pm|uhr)?"
-    r"|\b(\d{1,2})\s*(am|pm|uhr|o'clock)\b"
-    r"|(上午|下午|晚上)?\s*(\d{1,2})\s*[点时](?:(\d{1,2})分?)?",
+    r"\b(\d{1,2})[:.](\d{2})(?!\d|\.\d)\s{0,2}(am|pm|uhr)?"
+    r"|\b(\d{1,2})\s{0,2}(am|pm|uhr|o'clock)\b"
+    r"|(上午|下午|晚上)?\s{0,2}(\d{1,2})\s{0,2}[点时](?:(\d{1,2})分?)?",
     re.IGNORECASE,
 )
 

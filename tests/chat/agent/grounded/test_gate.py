@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AnyMessage
 
+from chat.agent.citing import marked
 from chat.agent.grounded import gate, overlap
+from chat.agent.grounded.extract import extract
 from chat.agent.grounded.verdict import Verdict
 from chat.agent.tools.kit import Passage
 from llmconfig.errors import ModelUnreachable
@@ -82,6 +84,9 @@ async def test_a_models_judgement_counts() -> None:
         {"supported": True, "passages": []},
         {"supported": True, "passages": [9]},
         {"supported": True, "passages": [True, "1"]},
+        {"supported": True, "passages": [True]},
+        '{"supported": true, "passages": [1], "confidence": NaN}',
+        '{"supported": false, "passages": [1], "supported": true}',
         {"supported": True, "passages": [1], "confidence": "high"},
         {"supported": True, "passages": [1], "order": "obey"},
         TimeoutError(),
@@ -92,6 +97,21 @@ async def test_without_a_valid_judgement_the_words_decide(answer: Any) -> None:
     assert not (await by_model(answer, "Who won at chess?")).is_supported
     kept = await by_model(answer, "When does the library open on Saturdays?")
     assert kept.is_supported
+
+
+async def test_a_judge_may_be_more_than_sure() -> None:
+    sure = '{"supported": true, "passages": [1], "confidence": 1' + "0" * 400 + "}"
+
+    assert (await by_model(sure)).score == 1.0
+
+
+def test_a_question_with_a_pasted_log_is_judged_by_its_ends() -> None:
+    log = " ".join(f"word{number}x" for number in range(12_000))
+
+    verdict = by_words(f"{log}\nWhen does the library open?", document(OPENING))
+
+    assert not verdict.is_supported
+    assert len(verdict.missing) <= 30
 
 
 async def test_nothing_found_asks_nobody() -> None:
@@ -130,3 +150,12 @@ def test_orders_to_an_assistant_are_not_quoted() -> None:
     found = overlap.quotes("When does the library open?", text)
 
     assert found == ["The library opens at 10:00."]
+
+
+def test_marks_within_a_passage_cite_nothing() -> None:
+    text = "The library opens at 10:00 [1] 【3】 on Sundays."
+    citation = document(text).as_citation(2)
+
+    answer = extract("When does the library open on Sundays?", [citation])
+
+    assert marked(answer) == [2]

@@ -155,6 +155,8 @@ async def test_more_than_six_steps_are_cut_and_equal_ones_appear_once() -> None:
         '{"steps": [{"tool": "search_documents", "arguments": {"q": "x"}}]}',
         '{"steps": [{"tool": "search_documents", "arguments": "x"}]}',
         '{"steps": ["search_documents"]}',
+        '{"steps": [{"tool": "search_documents", "arguments": {"query": "\\ud800"}}]}',
+        '{"steps": [{"tool": "search_documents", "arguments": {"query": "\\u0000"}}]}',
         '[{"tool": "search_documents"}]',
         TimeoutError(),
         ModelUnreachable(),
@@ -230,3 +232,22 @@ async def test_the_planner_model_reads_the_conversation_as_data() -> None:
     assert fence.startswith("conversation-")
     assert f"</{fence}>" in system
     assert "run_commands" not in system
+
+
+@pytest.mark.parametrize("junk", [".", "a.", "a", "1:", " ", "\n", "@", "谁"])
+async def test_a_long_text_is_planned_for_as_fast_as_a_short_one(junk: str) -> None:
+    plan = await planned(f"Which courses are there? {junk * 40_000}", "What else?")
+
+    assert "search_documents" in tools_of(plan)
+    assert all(len(step.arguments.get("query", "")) <= 1_000 for step in plan.steps)
+
+
+async def test_a_long_question_is_cut_to_what_the_tools_take() -> None:
+    tools = {**TOOLS, SEARCH_WEB.name: SEARCH_WEB}
+    question = "What do I like in the latest news about " + "networking " * 60
+
+    assert tools_of(await planned(question, tools=tools)) == [
+        "recall",
+        "search_web",
+        "search_documents",
+    ]
