@@ -3,14 +3,17 @@
 import asyncio
 import threading
 import time
+from datetime import datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, Prefetch
+from django.utils import timezone
 
 from chat.agent.checkpoints import Checkpoints
 from chat.agent.runner import Execution
+from chat.api.serializers import ChatSessionSerializer
 from chat.events.address import RunAddress
 from chat.history import newest_messages, openai_message
 from chat.models import ChatSession, Message, Run
@@ -30,7 +33,7 @@ from tests.chat.support import (
     make_worker,
 )
 from tests.conftest import Valkey
-from tests.fakes.provider import ScriptedProvider, fails, says, stalls
+from tests.fakes.provider import ScriptedProvider, calls, fails, says, stalls
 
 # --- Workflows and rounds --------------------------------------------------------
 
@@ -205,3 +208,94 @@ async def test_a_database_that_is_slow_to_save_does_not_hold_up_what_is_said(
 
     assert (await running).status == Status.SUCCEEDED
     assert is_saving
+
+
+# --- Messages and their workflow -------------------------------------------------
+
+
+async def test_every_message_is_stored_with_its_round_its_place_and_its_time(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(calls(("nope", {})), says("The mask is wrong."))
+    for text in ("What is wrong?", "And now?"):
+        await execute(await next_run(session, text))
+        provider.script(says("Still."))
+
+    rows = [row async for row in session.messages.order_by("round", "sequence")]
+
+    assert [(row.round, row.sequence, row.role) for row in rows] == [
+        (1, 1, "user"),
+        (1, 2, "assistant"),
+        (1, 3, "tool"),
+        (1, 4, "assistant"),
+        (2, 1, "user"),
+        (2, 2, "assistant"),
+    ]
+    assert all(row.session_id == session.pk for row in rows)
+    moments = [row.created_at for row in rows]
+    assert moments == sorted(moments)
+
+
+async def test_what_is_stored_becomes_what_the_model_reads_and_the_other_way_round(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(calls(("nope", {"x": "ü"}), ids=["a"]), says("Done: ü **ok**"))
+    await execute(await next_run(session, "Do it: 网络"))
+    shown = await history(session)
+    provider.script(says("ok"))
+
+    await execute(await next_run(session, "Again"))
+
+    sent = provider.requests[-1].messages[1:-1]
+    for message, stored in zip(sent, shown, strict=True):
+        assert message["role"] == stored["role"]
+        assert (message.get("content") or "") == stored["content"]
+        assert message.get("tool_call_id") == stored.get("tool_call_id")
+        assert message.get("tool_calls") == stored.get("tool_calls")
+
+
+async def test_a_conversation_goes_on_after_a_restart(
+    session: ChatSession, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    provider.script(says("PC1 is 10.0.0.1."))
+    await execute(await next_run(session, "Where is PC1?"))
+    # Another process: no store, no memory of the first.
+    fresh = Checkpoints()
+    run = await next_run(session, "And PC2?")
+
+    await Execution(run, fresh).execute()
+    await fresh.close()
+
+    texts = [message["content"] for message in provider.requests[-1].messages[1:]]
+    assert texts == ["Where is PC1?", "PC1 is 10.0.0.1.", "And PC2?"]
+
+
+async def test_status_round_and_last_activity_are_right_at_any_moment(
+    session: ChatSession,
+    ready: None,
+    checkpoints: Checkpoints,
+    provider: ScriptedProvider,
+) -> None:
+    provider.script(stalls(after=["Half"]))
+    run = await next_run(session)
+    execution = Execution(run, checkpoints)
+    running = asyncio.create_task(execution.execute())
+    await until_told(run, "content")
+
+    @db
+    def state() -> dict[str, Any]:
+        rows = ChatSession.objects.prefetch_related(
+            Prefetch("runs", Run.objects.active(), to_attr="active_runs")
+        )
+        found: dict[str, Any] = ChatSessionSerializer(rows.get(pk=session.pk)).data
+        return found
+
+    during = (await state())["active_run"]
+    before = timezone.now()
+    execution.stop("user")
+    await running
+    after = await state()
+
+    assert (during["status"], during["round"]) == ("running", 1)
+    assert after["active_run"] is None
+    assert datetime.fromisoformat(after["updated_at"]) >= before
