@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from llmconfig.offline import change, create, fix, reach, show
+from llmconfig.offline.attachments import is_about_files
 from llmconfig.offline.data import answer_data, is_for_data
+from llmconfig.offline.documents import answer_documents
 from llmconfig.offline.evidence import collect
 from llmconfig.offline.question import read_question
 from llmconfig.offline.steps import Step, Turn
@@ -51,6 +53,10 @@ def decide(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Step:
     turn = Turn(question, collect(messages[last + 1 :]), tools)
     if turn.evidence.rejected is not None:
         return change.answer_rejected(turn, turn.evidence.rejected)
+    if "read_document" in tools and is_about_files(
+        question.text, question.files, question.intent
+    ):
+        return answer_documents(turn)
     is_talk = question.intent in {Intent.HELP, Intent.GREETING}
     if not is_talk and is_for_data(tools, is_unknown=question.intent is Intent.UNKNOWN):
         return answer_data(turn)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from llmconfig.offline.attachments import without_notes
 from llmconfig.offline.words import AND, FROM, WHY, Intent, intent_of, language_of
 
 _ADDRESS = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.])")
@@ -23,6 +24,8 @@ class Question:
     language: str
     text: str
     earlier: str = ""
+    # Names of what is attached to this very message.
+    files: tuple[str, ...] = ()
 
     def mentions(self, names: Iterable[str]) -> list[Mention]:
         """Devices and addresses in the order in which they take part."""
@@ -88,10 +91,15 @@ def _plain(name: str) -> str:
 
 def read_question(messages: Sequence[BaseMessage]) -> Question:
     """The last human message; `why?` and `and R2?` need those before."""
-    texts = [m.text.strip() for m in messages if isinstance(m, HumanMessage)]
-    if not texts:
+    asked = [
+        without_notes(message.text.strip())
+        for message in messages
+        if isinstance(message, HumanMessage)
+    ]
+    if not asked:
         return Question(Intent.HELP, "en", "")
-    return _resolve(texts)
+    question = _resolve([one.text for one in asked])
+    return replace(question, files=asked[-1].files)
 
 
 def _resolve(texts: list[str]) -> Question:

@@ -163,6 +163,7 @@ PHRASES = {
         "- pingen: „pinge PC2 von PC1“\n"
         "- Geräte starten und stoppen, PCs anlegen und verbinden\n"
         "- eine Adresse setzen: „setze PC1 auf 10.0.0.5/24 Gateway 10.0.0.1“\n"
+        "- angehängte Dateien lesen und durchsuchen: „Was steht in r1.cfg?“\n"
         "- einen Befehl ausführen: „führe `show ip route` auf R1 aus“\n\n"
         "Ich bestehe aus Regeln und bin kein Sprachmodell. Ein Betreiber verbindet "
         "eines, indem er in der Verwaltung unter LLM configs ein Modell anlegt oder "

@@ -160,6 +160,7 @@ PHRASES = {
         "- ping: “ping PC1 to PC2”\n"
         "- start and stop devices, add PCs and connect them\n"
         "- set an address: “set PC1 to 10.0.0.5/24 gateway 10.0.0.1”\n"
+        "- read and search files attached here: “What is in r1.cfg?”\n"
         "- run a command on a device: “run `show ip route` on R1”\n\n"
         "I am a set of rules, not a language model. An operator connects one by adding "
         "a model under LLM configs in the admin, or by setting LLM_BASE_URL."
