@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.agent.tools.kit import Evidence, Passage
+from chat.agent.tools.kit import Evidence, OwnKind, Passage
 from chat.directory.matching import Matcher
 from chat.directory.models import Record, RecordKind, RecordQuerySet
 from chat.directory.related import Related, lines_of
@@ -40,6 +40,14 @@ class Found:
     nearest: Sequence[str] = ()
 
 
+def _own_kinds() -> list[OwnKind]:
+    """Reads the database."""
+    return [
+        OwnKind(kind.slug, (kind.label, kind.singular, *kind.words.split()))
+        for kind in RecordKind.objects.filter(is_shipped=False)
+    ]
+
+
 class Records:
     """The port `Directory`: what a person may read in a run's project, if it has one.
 
@@ -59,6 +67,9 @@ class Records:
         if project.server.asks_gns3 or project.role_of(self._user) is not None:
             return Record.objects.of_site_and(project)
         return Record.objects.filter(project=None)
+
+    async def own_kinds(self) -> list[OwnKind]:
+        return await in_orm_thread(_own_kinds)()
 
     async def lookup(
         self,

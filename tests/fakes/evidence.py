@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from chat.agent.tools.kit import Evidence, Passage
+from chat.agent.tools.kit import Evidence, OwnKind, Passage
 from copilot_site.lib.errors import UserFacingError
 
 
@@ -63,6 +63,10 @@ class FakeDirectory:
         self.facts: list[str] = []
         self.asked: list[tuple[str, str, str, str]] = []
         self.is_down = False
+        self.own: list[OwnKind] = []
+
+    async def own_kinds(self) -> list[OwnKind]:
+        return self.own
 
     async def lookup(
         self,

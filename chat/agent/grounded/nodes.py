@@ -24,7 +24,8 @@ from chat.agent.grounded.state import (
 from chat.agent.grounded.steps import Step
 from chat.agent.grounded.verdict import Verdict
 from chat.agent.nodes import execute_call, open_calls
-from chat.agent.state import current_model
+from chat.agent.state import current_kit, current_model
+from chat.agent.tools.kit import OwnKind
 from chat.agent.translate import Assembler, CallRequest, assistant_message
 from llmconfig.errors import ModelStreamCut, as_model_error
 from llmconfig.streaming import ask
@@ -46,12 +47,18 @@ async def plan(
         context.tools,
         now=context.now,
         ask=asking(context, "planning") if by_model else None,
+        own_kinds=await _own_kinds(),
     )
     calls = await context.grounded.plan_stored(made)
     if not calls:
         return {}
     context.grounded.stage("searching")
     return {"messages": [assistant_message("plan", "", "", calls)]}
+
+
+async def _own_kinds() -> Sequence[OwnKind]:
+    directory = current_kit.get().directory
+    return await directory.own_kinds() if directory is not None else ()
 
 
 async def step(

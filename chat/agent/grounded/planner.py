@@ -11,6 +11,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from chat.agent.grounded import rules
 from chat.agent.grounded.fence import RULE, fenced, new_fence
 from chat.agent.grounded.followups import Resolved, resolve
+from chat.agent.grounded.own_kinds import TOOL, match_own
 from chat.agent.grounded.steps import (
     LIMIT,
     Plan,
@@ -22,6 +23,7 @@ from chat.agent.grounded.steps import (
     plannable,
 )
 from chat.agent.grounded.strict_json import NotJson, parse_object
+from chat.agent.tools.kit import OwnKind
 from copilot_site.lib.errors import UserFacingError
 
 logger = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ async def make_plan(
     *,
     now: datetime,
     ask: Ask | None,
+    own_kinds: Sequence[OwnKind] = (),
 ) -> tuple[Plan, Resolved]:
     """`ask` puts a prompt to the planner model; None: keywords alone.
 
@@ -72,11 +75,13 @@ async def make_plan(
         steps = await _by_model(question, history, allowed, now, ask)
         source = "llm"
     if not steps:
-        steps, source = by_keyword(resolved.text, allowed, now), "keyword"
+        steps, source = by_keyword(resolved.text, allowed, now, own_kinds), "keyword"
     return Plan(resolved.text, steps, source, resolved.is_follow_up), resolved
 
 
-def by_keyword(question: str, tools: Tools, now: datetime) -> tuple[Step, ...]:
+def by_keyword(
+    question: str, tools: Tools, now: datetime, own_kinds: Sequence[OwnKind] = ()
+) -> tuple[Step, ...]:
     """What the rules match, then the documents; these alone where they match none."""
     matched = []
     for step in rules.match(question, tools, now):
@@ -86,6 +91,9 @@ def by_keyword(question: str, tools: Tools, now: datetime) -> tuple[Step, ...]:
             logger.info("A rule's step does not fit: %s", error)
     if any(map(rules.is_deed, matched)):
         return tuple(matched)
+    if TOOL in tools:
+        # Before the others: a name that the site has given says the most.
+        matched = [*match_own(question, own_kinds), *matched]
     found = rules.search(question, tools)
     # The search is never what the limit cuts off.
     return bounded([*matched[: LIMIT - len(found)], *found])

@@ -12,7 +12,7 @@ from copilot_site.lib.words import telling_words
 SEARCH = "search_documents"
 _END = 2_000
 # As much as the tools take.
-_QUERY, _LOOKUP_TEXT, _MEMORY_QUERY, _WEB_QUERY = 1_000, 500, 500, 400
+_QUERY, LOOKUP_TEXT, _MEMORY_QUERY, _WEB_QUERY = 1_000, 500, 500, 400
 
 
 def _any(*parts: str) -> re.Pattern[str]:
@@ -175,10 +175,10 @@ def _attached(question: str) -> Iterator[Step]:
 def _lookup(question: str, tool: str, now: datetime) -> dict[str, Any]:
     """The telling words, without those that name the kind; day and time apart."""
     plain = KIND_SIGNS.sub(" ", without_times(question))
-    words = [word for word in _spoken(plain) if word.casefold() not in KIND_WORDS]
+    words = [word for word in spoken(plain) if word.casefold() not in KIND_WORDS]
     arguments: dict[str, Any] = {}
     if words:
-        arguments["text"] = " ".join(words)[:_LOOKUP_TEXT]
+        arguments["text"] = " ".join(words)[:LOOKUP_TEXT]
     if tool == "lookup_timetables":
         if day := weekday_in(question, now):
             arguments["weekday"] = day
@@ -187,7 +187,7 @@ def _lookup(question: str, tool: str, now: datetime) -> dict[str, Any]:
     return arguments
 
 
-def _spoken(text: str) -> list[str]:
+def spoken(text: str) -> list[str]:
     """The telling words as they are written."""
     telling = set(telling_words(text))
     return [

@@ -68,8 +68,18 @@ class Knowledge(Protocol):
     async def search(self, query: str, *, limit: int = 8) -> list[Passage]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class OwnKind:
+    """A kind of record that an operator has defined, and what people call it."""
+
+    slug: str
+    names: Sequence[str]
+
+
 class Directory(Protocol):
     """The site's structured records, by kind."""
+
+    async def own_kinds(self) -> Sequence[OwnKind]: ...
 
     async def lookup(
         self,

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from chat.directory.lookup import Records, UnknownKind, find, kind_named
 from chat.directory.matching import NoWeekdayOrTime, UnknownField
-from chat.directory.models import Record
+from chat.directory.models import Record, RecordKind
 from chat.directory.when import WhenUnclear
 from projects.models import Membership, Project, Role, Server
 from tests.chat.directory.conftest import load
@@ -48,6 +48,30 @@ def test_a_question_finds_its_records(
     campus: None, kind: str, text: str, found: list[str]
 ) -> None:
     assert keys(kind, text=text) == found
+
+
+async def test_only_an_operators_own_kinds_are_named_for_planning(alice: User) -> None:
+    def define() -> None:
+        kind_named("courses")
+        RecordKind.objects.create(
+            slug="clubs",
+            label="Student clubs",
+            singular="Student club",
+            words="Hochschulgruppe 社团",
+            fields=[{"name": "name", "label": "Name", "is_name": True}],
+        )
+
+    await db(define)()
+
+    [kind] = await Records(alice, None).own_kinds()
+
+    assert kind.slug == "clubs"
+    assert list(kind.names) == [
+        "Student clubs",
+        "Student club",
+        "Hochschulgruppe",
+        "社团",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from chat.agent.grounded.followups import is_fragment, resolve
 from chat.agent.grounded.planner import Turn, make_plan
 from chat.agent.grounded.steps import LIMIT, Plan
 from chat.agent.tools.devices import RUN_COMMANDS
-from chat.agent.tools.directory import LOOKUPS
+from chat.agent.tools.directory import LOOKUP_RECORDS, LOOKUPS
+from chat.agent.tools.kit import OwnKind
 from chat.agent.tools.knowledge import SEARCH_DOCUMENTS
 from chat.agent.tools.memory import FORGET, RECALL, REMEMBER
 from chat.agent.tools.web import SEARCH_WEB
@@ -46,9 +47,12 @@ async def planned(
     *history: str,
     ask: Planner | None = None,
     tools: dict[str, Any] = TOOLS,
+    own_kinds: Sequence[OwnKind] = (),
 ) -> Plan:
     turns = [Turn("user", text) for text in history]
-    plan, _ = await make_plan(question, turns, tools, now=NOW, ask=ask)
+    plan, _ = await make_plan(
+        question, turns, tools, now=NOW, ask=ask, own_kinds=own_kinds
+    )
     return plan
 
 
@@ -79,6 +83,32 @@ async def test_keywords_route_to_look_ups(question: str, tool: str) -> None:
 
     assert tool in tools_of(plan)
     assert plan.source == "keyword"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which student clubs are there?", ""),
+        ("Which student club plays chess?", "plays chess"),
+        ("Which Hochschulgruppe spielt Schach?", "spielt Schach"),
+        ("有哪些社团？", ""),
+    ],
+)
+async def test_an_operators_own_kind_is_looked_up_by_what_it_is_called(
+    question: str, text: str
+) -> None:
+    names = ("Student clubs", "Student club", "Hochschulgruppe", "社团")
+    plan = await planned(
+        question,
+        tools={LOOKUP_RECORDS.name: LOOKUP_RECORDS, **TOOLS},
+        own_kinds=[OwnKind("clubs", names), OwnKind("vendors", ("Vendors", "Vendor"))],
+    )
+
+    step = plan.steps[0]
+    assert step.tool == "lookup_records"
+    assert step.arguments["kind"] == "clubs"
+    assert step.arguments.get("text", "") == text
+    assert tools_of(plan).count("lookup_records") == 1
 
 
 async def test_what_no_keyword_matches_is_searched() -> None:
