@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -132,7 +131,11 @@ def end_overdue() -> int:
 def _lock(run: Run) -> None:
     """As the end of a run does: the session first, so that none waits for the other."""
     ChatSession.objects.select_for_update().filter(pk=run.session_id).first()
-    run.refresh_from_db(fields=["status", "attempt", "saved_seq"])
+    try:
+        run.refresh_from_db(fields=["status", "attempt", "saved_seq"])
+    except Run.DoesNotExist:
+        # Deleted since it was looked up.
+        raise NotFound(gettext("There is no such run.")) from None
 
 
 def _rows(run: Run) -> list[Approval]:
@@ -166,8 +169,7 @@ def _decided(row: Approval) -> str:
 
 def _approve(row: Approval, user: User, decision: Decision) -> None:
     row.status = Approval.Status.APPROVED
-    asked = orjson.loads(row.asked_arguments or "{}")
-    if decision.arguments is not None and decision.arguments != asked:
+    if decision.arguments is not None and decision.arguments != row.asked():
         _edit(row, decision.arguments)
     _save(row, user, decision.reason)
 

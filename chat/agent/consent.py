@@ -1,12 +1,13 @@
 """Which calls of a step wait for a person, and what the person is shown of them."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from chat.agent.state import Asked, Consent, Context, current_kit
 from chat.agent.tools.base import Tool, ToolFailed
@@ -15,6 +16,9 @@ from chat.agent.translate import CallRequest
 from copilot_site.lib.errors import UserFacingError
 
 logger = logging.getLogger(__name__)
+
+# A tool and its arguments.
+Same = tuple[str, dict[str, Any] | None]
 
 _QUESTION_LENGTH = 300
 _NO_RIGHT = (
@@ -25,6 +29,16 @@ _NEVER = (
     "Nothing was changed: this assistant may look at the lab, but never change it. "
     "Say what would have to be changed, so that a person can do it."
 )
+_TOO_LONG = (
+    "Not run: nobody can read {count} characters before deciding on them. "
+    "Split the change into smaller calls."
+)
+_REJECTED = (
+    "Not run: this very call has just been rejected. Do not repeat it: "
+    "propose something else, or say why it would be needed."
+)
+# As much as a person may write in place of it.
+_LONGEST = 100_000
 _UNREAD = "The present state could not be read, so a change of it goes unnoticed."
 
 
@@ -46,7 +60,15 @@ async def consider(
     known = context.journal.consents()
     undecided = [r for r in wanting if not _is_waiting(known.get(r.id))]
     context.journal.status("approval", "Reading the state before the change")
-    looks = await asyncio.gather(*(_look(each, context) for each in undecided))
+    rejected = _rejected(messages)
+    looks = await asyncio.gather(
+        *(
+            _look(each, context)
+            if each.id in known
+            else _shown(each, rejected, context)
+            for each in undecided
+        )
+    )
     asked, expired, refusals = [], {}, {}
     for request, shown in zip(undecided, looks, strict=True):
         consent = known.get(request.id)
@@ -85,6 +107,40 @@ def _wants(request: CallRequest, context: Context) -> bool:
 
 def _is_waiting(consent: Consent | None) -> bool:
     return consent is not None and not consent.is_given
+
+
+async def _shown(
+    request: CallRequest, rejected: Sequence[Same], context: Context
+) -> Shown:
+    """As `_look`, but of what is not to be asked for."""
+    if len(request.arguments) > _LONGEST:
+        return Shown("", refusal=_TOO_LONG.format(count=len(request.arguments)))
+    if (request.name, request.parsed()) in rejected:
+        return Shown("", refusal=_REJECTED)
+    return await _look(request, context)
+
+
+def _rejected(messages: Sequence[AnyMessage]) -> list[Same]:
+    """What a person has rejected since the last thing that a person said."""
+    ids: set[str] = set()
+    found: list[Same] = []
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage):
+            break
+        if isinstance(message, ToolMessage) and _is_rejection(message.text):
+            ids.add(message.tool_call_id)
+        elif isinstance(message, AIMessage):
+            calls = (call for call in message.tool_calls if call["id"] in ids)
+            found += [(call["name"], call["args"]) for call in calls]
+    return found
+
+
+def _is_rejection(result: str) -> bool:
+    try:
+        value = json.loads(result)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and value.get("rejected") is True
 
 
 async def _look(request: CallRequest, context: Context) -> Shown:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models.run import Run
 from chat.models.tool_call import ToolCall
+from llmconfig.deltas import storable
 
 
 class Approval(models.Model):
@@ -76,6 +77,10 @@ class Approval(models.Model):
     def expires_at(self) -> datetime:
         return self.requested_at + timedelta(hours=settings.APPROVAL_HOURS)
 
+    def asked(self) -> dict[str, Any]:
+        """The model's arguments, as a tool reads them."""
+        return _read(self.asked_arguments)
+
     def as_json(self) -> dict[str, Any]:
         """As events and the API show it, with the arguments that would run."""
         decided = self.decided_at
@@ -86,10 +91,8 @@ class Approval(models.Model):
             "tool_name": self.tool_call.name,
             "message_id": str(self.tool_call.message_id),
             "status": self.status,
-            "arguments": json.loads(self.arguments or self.asked_arguments or "{}"),
-            "asked_arguments": (
-                json.loads(self.asked_arguments) if self.arguments else None
-            ),
+            "arguments": _read(self.arguments or self.asked_arguments),
+            "asked_arguments": self.asked() if self.arguments else None,
             **self.proposal,
             "reason": self.reason,
             "requested_at": self.requested_at.isoformat(),
@@ -97,3 +100,9 @@ class Approval(models.Model):
             "decided_at": decided.isoformat() if decided else None,
             "decided_by": self.decided_by.get_username() if self.decided_by else None,
         }
+
+
+def _read(arguments: str) -> dict[str, Any]:
+    # Escapes can spell what can be neither sent nor stored.
+    found: dict[str, Any] = storable(json.loads(arguments or "{}"))
+    return found
