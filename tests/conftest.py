@@ -15,6 +15,7 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
+from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
 
 from projects.models import Membership, Project, Role, Server
@@ -111,6 +112,13 @@ class Valkey:
             self._process.wait()
             self._process = None
         self.socket.unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _in_english() -> Iterator[None]:
+    """A request in another language leaves it behind in its thread."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")

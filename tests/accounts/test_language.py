@@ -1,11 +1,12 @@
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from accounts.language import language_of
+from accounts.language import choose_language, language_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/v3/me/preferences"
@@ -81,3 +82,40 @@ def test_the_texts_of_a_language_are_a_script(transactional_db: None) -> None:
     assert answer["Content-Type"].startswith("text/javascript")
     assert "max-age" in answer["Cache-Control"]
     assert Client().get("/texts/xx.js").status_code == 404
+
+
+def test_a_language_chosen_at_the_login_is_the_persons(alice: User) -> None:
+    alice.set_password("a-long-password")
+    alice.save()
+    choose_language(alice, "zh-hans")
+    client = Client(headers={"Accept-Language": "en"})
+
+    shown = client.get("/login/?language=de&next=/settings/")
+
+    assert '<html lang="de"' in shown.text
+    assert "?language=en&amp;next=%2Fsettings%2F" in shown.text
+    assert '<html lang="de"' in client.get("/login/").text
+    name = {"username": "alice", "password": "a-long-password"}
+    assert client.post("/login/?language=de", name).status_code == 302
+    assert language_of(alice) == "de"
+    assert '<html lang="de"' in client.get(reverse("chat:page")).text
+
+
+@pytest.mark.parametrize("language", ["xx", "", "de/../..", "<script>"])
+def test_the_login_takes_no_language_that_is_not_there(
+    transactional_db: None, language: str
+) -> None:
+    answer = Client().get("/login/", {"language": language})
+
+    assert '<html lang="en"' in answer.text
+    assert settings.LANGUAGE_COOKIE_NAME not in answer.cookies
+
+
+def test_an_error_comes_in_my_language(alice: User) -> None:
+    client = Client(headers={"Accept-Language": "zh-hans"})
+    client.force_login(alice)
+
+    answer = client.get("/v3/projects/nothing/topology").json()
+
+    assert answer["code"] == "not_found"
+    assert answer["message"] == "没有这个项目。"

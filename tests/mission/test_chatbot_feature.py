@@ -9,15 +9,21 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db.models import Count, Prefetch
+from django.test import Client
 from django.utils import timezone
+from django.utils.translation import get_language
+from pytest_django import Settings
 
+from accounts.language import choose_language, language_of
 from chat.agent.checkpoints import Checkpoints
+from chat.agent.prompts import title_prompt
 from chat.agent.runner import Execution
 from chat.api.serializers import ChatSessionSerializer
 from chat.events.address import RunAddress
 from chat.history import newest_messages, openai_message
 from chat.models import ChatSession, Message, Run
 from chat.models.run import Status
+from chat.profiles.loading import load, shipped_files
 from chat.runs import start_run
 from llmconfig.models import LLMConfig
 from projects.models import Project
@@ -299,3 +305,83 @@ async def test_status_round_and_last_activity_are_right_at_any_moment(
     assert (during["status"], during["round"]) == ("running", 1)
     assert after["active_run"] is None
     assert datetime.fromisoformat(after["updated_at"]) >= before
+
+
+# --- Languages -------------------------------------------------------------------
+
+
+@db
+def speaking(user: User, language: str) -> None:
+    choose_language(user, language)
+
+
+async def test_runs_at_once_fail_each_in_the_language_of_its_person(
+    alice: User,
+    bob: User,
+    lab: Project,
+    ready: None,
+    execute: Execute,
+    provider: ScriptedProvider,
+) -> None:
+    await speaking(alice, "de")
+    await speaking(bob, "zh-hans")
+    provider.script(fails(401, {"error": {"message": "no"}}))
+    runs = [
+        await next_run(await db(make_session)(person, lab))
+        for person in (alice, bob, alice)
+    ]
+
+    first, second, third = await asyncio.gather(*map(execute, runs))
+
+    assert first.error == third.error
+    assert first.error.startswith("Der Anbieter des Sprachmodells lehnt")
+    assert second.error.startswith("语言模型提供商拒绝了")
+    assert {run.error_code for run in (first, second, third)} == {"model_key_refused"}
+    assert get_language() == "en"
+
+
+async def test_what_a_model_reads_stays_english_whatever_the_person_chose(
+    alice: User, lab: Project, ready: None, execute: Execute, provider: ScriptedProvider
+) -> None:
+    await speaking(alice, "de")
+    provider.script(calls(("run_commands", {"devices": 1})), says("Gut."))
+    run = await next_run(await db(make_session)(alice, lab))
+
+    await execute(run)
+
+    (told,) = [one for one in provider.requests[-1].messages if one["role"] == "tool"]
+    assert "arguments" in told["content"]
+
+
+@pytest.mark.django_db
+def test_a_language_is_added_by_setting(
+    alice: User, client: Client, settings: Settings
+) -> None:
+    settings.LANGUAGES = [*settings.LANGUAGES, ("fr", "Français")]
+    client.force_login(alice)
+
+    client.patch(
+        "/v3/me/preferences", {"language": "fr"}, content_type="application/json"
+    )
+
+    assert '<html lang="fr"' in client.get("/").text
+    assert client.get("/texts/fr.js").status_code == 200
+    assert "in French" in title_prompt(language_of(alice))
+
+
+@pytest.mark.django_db
+def test_greeting_and_questions_come_in_the_language_a_person_chose(
+    alice: User, client: Client
+) -> None:
+    load(shipped_files())
+    client.force_login(alice)
+
+    def texts(language: str) -> tuple[str, ...]:
+        body = {"language": language}
+        client.patch("/v3/me/preferences", body, content_type="application/json")
+        shown = client.get("/v3/profiles").json()[0]
+        return shown["title"], shown["greeting"], *shown["questions"]
+
+    english, german, chinese = texts("en"), texts("de"), texts("zh-hans")
+
+    assert all(len({*each}) == 3 for each in zip(english, german, chinese, strict=True))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
 from rest_framework import serializers
 
 from chat.documents.api.uploads import ProgressShape
@@ -156,7 +157,7 @@ def document_json(document: Document) -> dict[str, Any]:
         "sha256": document.file_id,
         "version": document.version,
         "state": document.state,
-        "error": document.error or None,
+        "error": gettext(document.error) if document.error else None,
         "code": document.error_code or None,
         "note": document.note,
         "progress": {"done": document.done, "total": document.total},
