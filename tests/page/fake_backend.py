@@ -385,6 +385,10 @@ class FakeBackend:
                 "admin": "/admin/",
                 "settings": "/settings/",
             },
+            "languages": [
+                {"code": "en", "name": "English"},
+                {"code": "de", "name": "Deutsch"},
+            ],
         }
         template = _engine().get_template("chat/page.html")
         html = template.render(Context({"bootstrap": bootstrap}))
