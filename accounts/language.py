@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import SimpleTemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext
@@ -41,7 +41,7 @@ def choose_language(user: User, language: str) -> None:
     Preference.objects.update_or_create(user=user, defaults={"language": language})
 
 
-def remember_in(response: HttpResponse, language: str) -> None:
+def remember_in(response: HttpResponseBase, language: str) -> None:
     """For LocaleMiddleware, which so needs no query."""
     name = settings.LANGUAGE_COOKIE_NAME
     if not language:
@@ -66,7 +66,9 @@ class LoginPage(LoginView):
 
     redirect_authenticated_user = True
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
         self.chosen = request.GET.get("language", "")
         if self.chosen not in dict(settings.LANGUAGES):
             self.chosen = ""
