@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from chat.profiles.definition import prompt_of
 from chat.profiles.loading import load, shipped_files
@@ -80,6 +80,11 @@ class ActiveProfile:
     @property
     def languages(self) -> tuple[str, ...]:
         return tuple(self.texts)
+
+    @property
+    def analyses(self) -> bool:
+        """Whether its answers are data analyses, with a model of their own."""
+        return "analysis" in self.operations and "query_data" in self.tools
 
     def model_for(self, operation: str) -> dict[str, Any]:
         """Which model an operation wants, as `llmconfig.selection.choose` takes it."""
@@ -163,8 +168,9 @@ def as_active(name: str, version: int, definition: dict[str, Any]) -> ActiveProf
 
 def _versions(user: User | None) -> ProfileVersionQuerySet:
     if not Profile.objects.exists():
-        # Nobody has loaded any: a database made by `migrate` alone.
-        with contextlib.suppress(IntegrityError):
+        # Nobody has loaded any: a database made by `migrate` alone. All at once: who
+        # asks meanwhile must not find some; who loads at the same time finds all.
+        with contextlib.suppress(IntegrityError), transaction.atomic():
             load(shipped_files())
     versions = ProfileVersion.objects.all()
     if user is not None:

@@ -622,6 +622,7 @@ async def test_two_runs_at_once_use_each_the_key_of_its_person(
     execute: Execute,
     provider: ScriptedProvider,
     llm: LLMConfig,
+    valkey: Valkey,
 ) -> None:
     keys = {"alice": "sk-of-alice-0123456789", "bob": "sk-of-bob-0123456789"}
 
@@ -665,9 +666,9 @@ async def test_nothing_of_a_run_stays_in_the_context(
     seen: list[object] = []
     work = execution._work
 
-    async def watched(log: Any) -> None:
+    async def watched(*begun: Any) -> None:
         try:
-            await work(log)
+            await work(*begun)
         finally:
             seen.extend([current_model.get(), current_kit.get()])
 
