@@ -63,7 +63,7 @@ def load_context(run: Run) -> RunContext:
     # The version it was started with, also after a takeover.
     profile = profile_for(run.profile, version=run.profile_version)
     user = run.session.user
-    choice = choose(user=user, first=run.llm_config_id, **profile.model_for("chat"))
+    choice = _answering(run, profile)
     project = run.session.project
     person = person_of(run)
     # Masked before anything is cut: half of a line no longer shows what it holds.
@@ -98,6 +98,22 @@ def load_context(run: Run) -> RunContext:
         options=run.options,
         gns3_token=person.gns3_token,
     )
+
+
+def _answering(run: Run, profile: ActiveProfile) -> ModelChoice:
+    """Raises LLMNotConfigured."""
+
+    def chosen(operation: str) -> ModelChoice:
+        wanted = profile.model_for(operation)
+        return choose(user=run.session.user, first=run.llm_config_id, **wanted)
+
+    if profile.analyses:
+        # A site may have no model that serves for it: one for answers does then.
+        with contextlib.suppress(LLMNotConfigured):
+            found = chosen("analysis")
+            if not found.is_offline:
+                return found
+    return chosen("chat")
 
 
 def _title_choice(run: Run, profile: ActiveProfile, choice: ModelChoice) -> ModelChoice:

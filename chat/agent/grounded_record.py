@@ -25,6 +25,7 @@ from chat.events.vocabulary import (
 from chat.history import openai_message
 from chat.models import LLMCall, Message, ToolCall
 from copilot_site.lib.orm import in_orm_thread
+from llmconfig.selection import ModelChoice
 
 # Why a request to the model gave nothing, though nothing was wrong with it.
 _NO_FAULT = ("stopped", "uncited")
@@ -32,6 +33,9 @@ _NO_FAULT = ("stopped", "uncited")
 
 class GroundedRecord(RunRecord):
     """The journal of one attempt (see `chat.agent.grounded.state.GroundedJournal`)."""
+
+    # Who plans and judges; None: whoever answers.
+    planning: ModelChoice | None = None
 
     def stage(self, stage: Stage) -> None:
         self.log.put(StageEntered(stage))
@@ -131,8 +135,9 @@ class GroundedRecord(RunRecord):
     # --- Requests to the model ------------------------------------------------
 
     async def call_started(self, operation: Operation) -> LLMCall:
+        planning = self.planning if operation != "chat" else None
         call = await in_orm_thread(start_llm_call)(
-            self.run, self.choice, LLMCall.Operation(operation)
+            self.run, planning or self.choice, LLMCall.Operation(operation)
         )
         # Whoever falls back to another model hands this entry over to it.
         self.entry = call
@@ -153,7 +158,7 @@ class GroundedRecord(RunRecord):
         usage = answer.usage
         self.log.put(
             UsageReported(
-                self.choice.model,
+                entry.model,
                 str(entry.operation),
                 usage.input_tokens,
                 usage.output_tokens,

@@ -8,13 +8,23 @@ from langchain_core.runnables import RunnableConfig
 
 from chat.agent.context import RunContext
 from chat.agent.grounded.graph import build_grounded_graph
-from chat.agent.grounded.state import GroundedContext, GroundedState
+from chat.agent.grounded.state import (
+    GroundedContext,
+    GroundedState,
+    current_planner,
+)
+from chat.agent.grounded_planning import (
+    PlanningReports,
+    planning_choice,
+    planning_model,
+)
 from chat.agent.grounded_record import GroundedRecord
 from chat.agent.prompts import system_prompt
 from chat.agent.tools import offered
 from chat.agent.tools.kit import Kit
 from chat.models import Message, Run
 from copilot_site.lib.orm import in_orm_thread
+from llmconfig.fallback import FallbackModel
 
 
 async def answer_grounded(
@@ -25,6 +35,29 @@ async def answer_grounded(
     config: RunnableConfig,
 ) -> None:
     """Run the grounded graph to its end, from where the rows end."""
+    record.planning = await in_orm_thread(planning_choice)(record.run, context)
+    token = current_planner.set(_planner(record, context))
+    try:
+        await _run_graph(record, context, kit, saver, config)
+    finally:
+        current_planner.reset(token)
+
+
+def _planner(record: GroundedRecord, context: RunContext) -> FallbackModel | None:
+    if record.planning is None:
+        return None
+    model = planning_model(record.planning, context)
+    model.report_to(PlanningReports(record, record.planning))
+    return model
+
+
+async def _run_graph(
+    record: GroundedRecord,
+    context: RunContext,
+    kit: Kit,
+    saver: Any,
+    config: RunnableConfig,
+) -> None:
     state: GroundedState = {
         "messages": context.messages,
         "trace": record.trace(),

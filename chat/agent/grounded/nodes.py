@@ -20,6 +20,7 @@ from chat.agent.grounded.state import (
     GroundedState,
     Operation,
     Outcome,
+    current_planner,
 )
 from chat.agent.grounded.steps import Step
 from chat.agent.grounded.verdict import Verdict
@@ -185,10 +186,11 @@ def next_call(messages: Sequence[AnyMessage], context: GroundedContext) -> CallR
 
 
 def asking(context: GroundedContext, operation: Operation) -> Ask:
-    """Puts a prompt to the run's model: counted, bounded in time, its text whole."""
+    """Puts a prompt to the model for it: counted, bounded in time, its text whole."""
 
     async def whole(messages: Sequence[AnyMessage]) -> str:
-        model, journal = current_model.get(), context.grounded
+        model = current_planner.get() or current_model.get()
+        journal = context.grounded
         assert model is not None
         entry = await journal.call_started(operation)
         assembler = Assembler()

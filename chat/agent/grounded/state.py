@@ -2,10 +2,12 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal, Protocol, TypedDict
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 
@@ -87,6 +89,10 @@ class GroundedJournal(Protocol):
         """Keep what was said so far."""
 
     def status(self, status: str, text: str) -> None: ...
+
+
+# The model that plans and judges; None: the run's own. Carries keys, as that does.
+current_planner: ContextVar[BaseChatModel | None] = ContextVar("planner", default=None)
 
 
 @dataclass

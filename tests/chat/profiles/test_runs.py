@@ -230,6 +230,59 @@ async def test_operations_of_the_profile_choose_the_model_of_each_task(
     assert used == {"chat": "scripted-1", "title": "quick-1"}
 
 
+@pytest.mark.parametrize(
+    ("name", "used"), [("analyst", "numbers-1"), ("teaching", "scripted-1")]
+)
+async def test_data_analyses_are_answered_by_the_model_for_analysis(
+    alice: User,
+    lab: Project,
+    executed: Any,
+    llm: LLMConfig,
+    provider: ScriptedProvider,
+    name: str,
+    used: str,
+) -> None:
+    @db
+    def begin() -> ChatSession:
+        LLMConfig.objects.create(
+            name="Numbers",
+            base_url=provider.url,
+            model="numbers-1",
+            operations=["analysis"],
+        )
+        return make_session(alice, lab)
+
+    run = await of_profile(await begin(), name)
+    provider.script(says("ok"))
+
+    await executed(run)
+
+    call = await LLMCall.objects.aget(run=run, operation="chat")
+    assert call.model == used
+    assert ("made for data analysis" in call.reason) == (used == "numbers-1")
+
+
+async def test_an_analysis_without_a_model_for_it_is_answered_as_others_are(
+    alice: User,
+    lab: Project,
+    executed: Any,
+    llm: LLMConfig,
+    provider: ScriptedProvider,
+) -> None:
+    @db
+    def begin() -> ChatSession:
+        LLMConfig.objects.update(operations=["chat", "title"])
+        return make_session(alice, lab)
+
+    run = await of_profile(await begin(), "analyst")
+    provider.script(says("ok"))
+
+    await executed(run)
+
+    call = await LLMCall.objects.aget(run=run, operation="chat")
+    assert call.model == "scripted-1"
+
+
 async def test_titles_are_asked_for_in_the_language_a_person_chose(
     alice: User, lab: Project, executed: Any, provider: ScriptedProvider
 ) -> None:

@@ -208,6 +208,88 @@ async def test_the_llm_planner_is_used_counted_and_marked(
     assert session.input_tokens >= 20
 
 
+@pytest.fixture
+def quick(provider: ScriptedProvider, llm: LLMConfig) -> LLMConfig:
+    """What the campus profile asks for to plan with; it is not what answers."""
+    return LLMConfig.objects.create(
+        name="Quick", base_url=provider.url, model="quick-1", mode="fast"
+    )
+
+
+def models_of(run: Run) -> list[tuple[str, str, str]]:
+    rows = LLMCall.objects.filter(run=run).exclude(operation="title")
+    return [
+        (call.operation, call.model, call.error_code)
+        for call in rows.order_by("started_at")
+    ]
+
+
+async def test_the_profiles_model_for_planning_plans_and_judges(
+    asked: Run,
+    execute: Execute,
+    provider: ScriptedProvider,
+    quick: LLMConfig,
+    settings: Settings,
+) -> None:
+    settings.PLANNER = "llm"
+    step = {"tool": "search_documents", "arguments": {"query": "library hours"}}
+    plan = json.dumps({"steps": [step]})
+    provider.script(says(plan), says(YES), says("At ten [1]."))
+
+    run = await execute(asked)
+
+    used = [request.body["model"] for request in provider.requests]
+    assert used == ["quick-1", "quick-1", "scripted-1"]
+    assert await db(models_of)(run) == [
+        ("planning", "quick-1", ""),
+        ("gate", "quick-1", ""),
+        ("chat", "scripted-1", ""),
+    ]
+    usages = [one for one in await log_of(run) if one["type"] == "usage"]
+    assert [one["model"] for one in usages] == used
+    assert (await db(last)(run)).metadata["model"] == "scripted-1"
+
+
+async def test_the_time_to_plan_holds_for_all_models_that_go_on(
+    asked: Run,
+    execute: Execute,
+    provider: ScriptedProvider,
+    quick: LLMConfig,
+    settings: Settings,
+) -> None:
+    settings.PLANNER, settings.PLANNER_SECONDS = "llm", 1.0
+    busy = fails(429, "slow down", {"Retry-After": "120"})
+    provider.script(busy, stalls(), says(YES), says("At ten [1]."))
+
+    run = await execute(asked)
+
+    assert run.status == Status.SUCCEEDED
+    (made,) = [one for one in await log_of(run) if one["type"] == "plan"]
+    assert made["source"] == "keyword"
+    assert (await db(models_of)(run))[:2] == [
+        ("planning", "quick-1", "model_rate_limited"),
+        ("planning", "scripted-1", "timeout"),
+    ]
+    assert "model_notes" not in (await db(last)(run)).metadata
+
+
+async def test_without_a_model_for_planning_the_runs_own_plans(
+    asked: Run,
+    execute: Execute,
+    provider: ScriptedProvider,
+    quick: LLMConfig,
+) -> None:
+    await db(LLMConfig.objects.filter(pk=quick.pk).update)(operations=["title"])
+    provider.script(says(YES), says("At ten [1]."))
+
+    run = await execute(asked)
+
+    assert await db(models_of)(run) == [
+        ("gate", "scripted-1", ""),
+        ("chat", "scripted-1", ""),
+    ]
+
+
 async def test_a_planner_that_is_slow_or_down_leaves_it_to_keywords(
     asked: Run, execute: Execute, provider: ScriptedProvider, settings: Settings
 ) -> None:
