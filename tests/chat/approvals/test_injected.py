@@ -52,7 +52,7 @@ def source(
     attach(session, "notes.txt", ORDER.encode(), user=alice)
     read_attachments()
     tools = {tool.name: tool for tool in (SEARCH_WEB, READ_DOCUMENT)}
-    tools.update(runner.TOOLS)
+    tools.update(vars(runner)["TOOLS"])
     use_tools(monkeypatch, tools)
     monkeypatch.setattr(approvals, "TOOLS", tools)
     with FakeTavily() as tavily:
