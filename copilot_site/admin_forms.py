@@ -75,10 +75,14 @@ def check_address(text: str) -> str:
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname)
         has_login = parts.username is not None or parts.password is not None
         _ = parts.port
+        # Each program reads these in a way of its own.
+        has_odd_signs = not text.isprintable() or bool(set(text) & set(" \\?#"))
     except ValueError:
-        is_good = has_login = False
+        is_good = has_login = has_odd_signs = False
     if not is_good:
         raise ValidationError("An address looks like http://host:port/path.")
+    if has_odd_signs:
+        raise ValidationError("An address has no spaces, question marks and the like.")
     if has_login:
         raise ValidationError("Write user name and password into their own fields.")
     return text

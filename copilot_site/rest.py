@@ -3,6 +3,11 @@
 from typing import Any
 
 REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_PARSER_CLASSES": [
+        "copilot_site.json_parser.BoundedJSONParser",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
     "DEFAULT_AUTHENTICATION_CLASSES": ["copilot_site.authentication.Authentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "copilot_site.negotiation.HtmlOnRequest",

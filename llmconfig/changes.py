@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -39,6 +39,7 @@ def create_config(owner: Owner, values: dict[str, Any]) -> LLMConfig:
     groups = _checked(owner, values)
     with transaction.atomic():
         if values.get("is_default"):
+            _lock(owner)
             _no_default(owner)
         config = LLMConfig.objects.create(
             user=owner.user,
@@ -70,6 +71,7 @@ def change_config(
     seen = config.version if expected_version is None else expected_version
     with transaction.atomic():
         if values.get("is_default"):
+            _lock(owner)
             _no_default(owner, besides=config.pk)
         rows = LLMConfig.objects.filter(pk=config.pk, version=seen)
         changed = rows.update(
@@ -94,6 +96,14 @@ def delete_config(owner: Owner, config: LLMConfig) -> None:
     """Raises NotYours."""
     owner.check_write()
     config.delete()
+
+
+def _lock(owner: Owner) -> None:
+    """Of two that make a default at once, the second sees the first's."""
+    if owner.user is not None:
+        list(User.objects.select_for_update().filter(pk=owner.user.pk))
+    if owner.group is not None:
+        list(Group.objects.select_for_update().filter(pk=owner.group.pk))
 
 
 def _no_default(owner: Owner, besides: int = 0) -> None:
@@ -137,4 +147,10 @@ def _check_key_stays(config: LLMConfig, values: dict[str, Any]) -> None:
 
 
 def is_same_server(one: str, other: str) -> bool:
-    return place_of(one) == place_of(other)
+    """And as well protected on the way there."""
+    is_opened = _is_protected(one) and not _is_protected(other)
+    return place_of(one) == place_of(other) and not is_opened
+
+
+def _is_protected(url: str) -> bool:
+    return url.strip().lower().startswith("https:")

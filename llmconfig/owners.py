@@ -28,7 +28,7 @@ class Owner:
 
     def config(self, config_id: str) -> LLMConfig:
         """Raises NotFound for what is another's."""
-        rows = self.configs().filter(pk=config_id) if _is_key(config_id) else None
+        rows = self.configs().filter(pk=config_id) if is_row_key(config_id) else None
         config = rows.first() if rows is not None else None
         if config is None:
             raise NotFound(gettext("There is no such LLM config."))
@@ -44,9 +44,8 @@ def owner_of_user(asking: User, user_id: str) -> Owner:
     """Raises NotFound for a stranger; `me` is whoever asks."""
     if user_id in ("me", str(asking.pk)):
         return Owner(asking, user=asking)
-    # Large numbers are no keys of any database.
-    rows = User.objects.filter(pk=user_id) if _is_key(user_id) else User.objects.none()
-    user = rows.first()
+    rows = User.objects.filter(pk=user_id) if is_row_key(user_id) else None
+    user = rows.first() if rows is not None else None
     if user is None or not _is_operator(asking, "view"):
         raise NotFound("There is no such user.")
     return Owner(asking, user=user, may_write=_is_operator(asking, "change"))
@@ -54,7 +53,7 @@ def owner_of_user(asking: User, user_id: str) -> Owner:
 
 def owner_of_group(asking: User, group_id: str) -> Owner:
     """Members read. Raises NotFound for others."""
-    rows = Group.objects.filter(pk=group_id) if _is_key(group_id) else None
+    rows = Group.objects.filter(pk=group_id) if is_row_key(group_id) else None
     group = rows.first() if rows is not None else None
     is_member = group is not None and group in asking.groups.all()
     if group is None or not (is_member or _is_operator(asking, "view")):
@@ -62,7 +61,8 @@ def owner_of_group(asking: User, group_id: str) -> Owner:
     return Owner(asking, group=group, may_write=_is_operator(asking, "change"))
 
 
-def _is_key(text: str) -> bool:
+def is_row_key(text: str) -> bool:
+    """Large numbers are no keys of any database."""
     return text.isascii() and text.isdecimal() and len(text) < 19
 
 

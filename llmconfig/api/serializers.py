@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from copilot_site.admin_forms import check_address
 from copilot_site.lib.fields import Unreadable
+from llmconfig.entered import check_extra, check_key
 from llmconfig.kinds import CAPABILITIES, Mode, ModelType, Operation
 from llmconfig.models import LLMConfig
 
@@ -86,8 +87,14 @@ class ConfigSerializer(serializers.Serializer[Any]):
         values = super().to_internal_value(data)
         known = {*self.fields, *_ANSWERED}
         if extra := {key: data[key] for key in data if key not in known}:
-            values["extra"] = extra
+            values["extra"] = _checked(extra)
         return values
+
+    def validate_api_key(self, value: str | None) -> str | None:
+        try:
+            return None if value is None else check_key(value)
+        except BadValue as error:
+            raise serializers.ValidationError(error.messages) from None
 
     def validate_base_url(self, value: str) -> str:
         try:
@@ -102,8 +109,15 @@ class ConfigSerializer(serializers.Serializer[Any]):
         if attrs.get("api_key", "") is None:
             del attrs["api_key"]
         if self.instance is not None and "extra" in attrs:
-            attrs["extra"] = {**self.instance.extra, **attrs["extra"]}
+            attrs["extra"] = _checked({**self.instance.extra, **attrs["extra"]})
         return attrs
+
+
+def _checked(extra: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return check_extra(extra)
+    except BadValue as error:
+        raise serializers.ValidationError({"config": error.messages}) from None
 
 
 class ConfigUpdateSerializer(ConfigSerializer):

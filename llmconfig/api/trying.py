@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext
 
+from copilot_site.admin_forms import check_address
 from copilot_site.api import BadRequest, api_view, json_body
 from copilot_site.authentication import Identity
 from copilot_site.lib.errors import NotFound
@@ -13,9 +15,16 @@ from copilot_site.lib.fields import Unreadable
 from copilot_site.lib.orm import in_orm_thread
 from copilot_site.lib.outbound import Reach, reach
 from llmconfig.changes import is_same_server
+from llmconfig.entered import check_key
 from llmconfig.errors import ModelKeyUnreadable
 from llmconfig.models import LLMConfig
-from llmconfig.owners import NotYours, Owner, owner_of_group, owner_of_user
+from llmconfig.owners import (
+    NotYours,
+    Owner,
+    is_row_key,
+    owner_of_group,
+    owner_of_user,
+)
 from llmconfig.probe import list_models, probe
 
 
@@ -65,6 +74,12 @@ def _tried(identity: Identity, body: dict[str, Any], owner: dict[str, str]) -> T
     else:
         found = owner_of_group(identity.user, owner["group_id"])
     given = {name: _text(body, name) for name in ("base_url", "model", "api_key")}
+    try:
+        check_key(given["api_key"])
+        if given["base_url"]:
+            check_address(given["base_url"])
+    except ValidationError as error:
+        raise BadRequest(" ".join(error.messages)) from None
     stored = _stored(found, _text(body, "config_id"))
     if stored is None:
         if not given["base_url"]:
@@ -96,7 +111,7 @@ def _stored(owner: Owner, config_id: str) -> LLMConfig | None:
         if owner.user is None:
             raise
     seen = LLMConfig.objects.seen_by(owner.user)
-    config = seen.filter(pk=config_id).first() if config_id.isdecimal() else None
+    config = seen.filter(pk=config_id).first() if is_row_key(config_id) else None
     if config is None:
         raise NotFound("There is no such LLM config.")
     return config

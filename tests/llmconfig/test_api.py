@@ -1,6 +1,7 @@
 """GNS3's addresses for LLM configs: shapes, owners, keys, versions."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from copilot_site.lib.fields import Unreadable
+from llmconfig.changes import create_config
 from llmconfig.models import LLMConfig
+from llmconfig.owners import Owner
 from tests.chat.api.conftest import bearer
 
 pytestmark = pytest.mark.database
@@ -519,3 +522,92 @@ def test_thirty_configs_take_as_many_queries_as_one(
         client.get(mine(alice))
 
     assert len(many) == len(few)
+
+
+# --- What is entered besides ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        r'"x": "a\u0000b"',
+        r'"x": "\ud800"',
+        '"x": 1e999',
+        f'"x": 1{"0" * 400}',
+        f'"x": "{"y" * 30_000}"',
+        '"apiKey": "sk-entered-in-the-wrong-place"',
+        '"headers": [{"Authorization": "Bearer sk-in-the-wrong-place"}]',
+        r'"api_key": "sk-two\r\nX-Lines: 1"',
+        '"api_key": "sk-ключ"',
+        '"base_url": "https://models.example/v1?api_key=sk-in-the-wrong-place"',
+        r'"base_url": "https://models.example\\@other.example/v1"',
+        r'"base_url": "https://models.example/v1\r\nX: y"',
+    ],
+)
+def test_what_cannot_be_kept_or_would_be_shown_is_refused(
+    client: Client, alice: User, rest: str
+) -> None:
+    body = f"{json.dumps(NEW)[:-1]}, {rest}}}"
+
+    answer = client.post(mine(alice), body, content_type="application/json")
+
+    assert answer.status_code == 422
+    assert "wrong-place" not in answer.content.decode()
+    assert client.get(mine(alice, "/own")).json()["total"] == 0
+
+
+def test_other_settings_do_not_grow_without_end(client: Client, alice: User) -> None:
+    config = made(user=alice)
+    path = mine(alice, f"/{config.pk}")
+
+    first, second = (put(client, path, **{name: "y" * 15_000}) for name in "ab")
+
+    assert (first.status_code, second.status_code) == (200, 422)
+
+
+def test_a_body_that_is_nested_too_deeply_is_a_bad_request(
+    client: Client, alice: User
+) -> None:
+    body = f'{{"x": {"[" * 3_000}{"]" * 3_000}}}'
+
+    answer = client.post(mine(alice), body, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")
+
+
+def test_a_key_does_not_follow_to_an_address_without_encryption(
+    client: Client, alice: User
+) -> None:
+    config = made(user=alice, base_url="https://models.example:8443/v1")
+
+    answer = put(
+        client, mine(alice, f"/{config.pk}"), base_url="http://models.example:8443/v1"
+    )
+
+    assert answer.status_code == 422
+    assert "another server" in answer.json()["message"]
+
+
+def test_a_number_that_no_database_has_is_no_config(
+    client: Client, alice: User
+) -> None:
+    answer = post(client, mine(alice, "/test"), {"config_id": "9" * 5_000})
+
+    assert answer.status_code == 404
+
+
+def test_two_that_make_a_default_at_once_leave_one(alice: User) -> None:
+    owner = Owner(alice, user=alice)
+    values = {"base_url": "https://models.example/v1", "model": "m", "is_default": True}
+
+    def make(name: str) -> None:
+        try:
+            create_config(owner, {**values, "name": name})
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(make, "abcd"))
+
+    assert LLMConfig.objects.filter(user=alice).count() == 4
+    assert LLMConfig.objects.filter(user=alice, is_default=True).count() == 1

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -30,6 +30,7 @@ from chat.knowledge.search import search
 from chat.knowledge.service import named
 from chat.knowledge.terms import question_terms
 from copilot_site.authentication import Identity
+from copilot_site.json_parser import BoundedJSONParser
 from copilot_site.lib.errors import Conflict
 from projects.access import project_for
 from projects.models import Project, Role
@@ -43,7 +44,7 @@ class CollectionNameTaken(Conflict):
 
 
 class KnowledgeView(APIView):
-    parser_classes = (JSONParser, MultiPartParser)
+    parser_classes = (BoundedJSONParser, MultiPartParser)
 
     @property
     def identity(self) -> Identity:
