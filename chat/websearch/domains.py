@@ -24,8 +24,12 @@ class Domains:
 
 def host_of(url: str) -> str:
     """Of an http(s) address, as it is looked up; "" for any other."""
+    url = url.strip()
+    # A browser would see the host's end elsewhere, and open another page.
+    if not url.isprintable() or set(url) & set("\\ "):
+        return ""
     try:
-        parts = urlsplit(url.strip())
+        parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return ""

@@ -14,6 +14,7 @@ from copilot_site.lib.secret_values import remember
 
 _LARGEST = 8 * 1024 * 1024
 _MOST_DOMAINS = 150
+_LONGEST_TITLE = 300
 _REFUSED = (401, 403)
 # Too many at once; and two kinds of a plan that is used up.
 _USED_UP = (429, 432, 433)
@@ -96,7 +97,7 @@ def _page(one: dict[str, Any]) -> Page:
     score = one.get("score")
     return Page(
         url=_text(one, "url"),
-        title=_text(one, "title"),
+        title=" ".join(_text(one, "title").split())[:_LONGEST_TITLE],
         excerpt=_text(one, "content"),
         text=_text(one, "raw_content"),
         published=_text(one, "published_date"),

@@ -106,6 +106,7 @@ async def test_only_pages_of_allowed_domains_are_shown(
         ("https://EXAMPLE.org./x", Domains(denied=["example.org"]), False),
         ("https://example.org:8443/x", Domains(denied=["example.org"]), False),
         ("https://example.org@evil.example/", Domains([["example.org"]]), False),
+        ("https://evil.example\\@example.org/", Domains([["example.org"]]), False),
         ("https://bücher.example/", Domains(denied=["xn--bcher-kva.example"]), False),
         ("https://x.example.org", Domains([["*.example.org"]]), True),
         ("https://[::1", Domains(), False),
