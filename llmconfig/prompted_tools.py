@@ -19,7 +19,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from llmconfig.deltas import CallPart, Delta, text_of
+from llmconfig.deltas import CallPart, Delta, storable, text_of
 from llmconfig.streaming import OnStatus, ask, ignore_status
 from llmconfig.thinking import ThinkSplitter
 
@@ -242,7 +242,8 @@ def strictly_read(block: str, names: frozenset[str]) -> list[CallPart] | None:
         CallPart(
             index=index,
             name=call["name"],
-            arguments=json.dumps(call["arguments"], ensure_ascii=False),
+            # Escapes can spell what can be neither sent nor stored.
+            arguments=json.dumps(storable(call["arguments"]), ensure_ascii=False),
         )
         for index, call in enumerate(asked)
     ]

@@ -59,6 +59,13 @@ def test_one_call_needs_no_list() -> None:
     assert read(f"{FENCE}\n{json.dumps(call())}\n```\n")[1] == [("ping", {})]
 
 
+def test_half_a_character_in_a_call_can_be_stored() -> None:
+    reader = CallReader(NONCE, NAMES)
+    reader.feed(f"{FENCE}\n{json.dumps(call(host='PC' + chr(0xD800)))}\n```\n")
+
+    assert reader.calls[0].arguments.encode().decode() == '{"host": "PC\ufffd"}'
+
+
 @pytest.mark.parametrize(
     "written",
     [
