@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AnyMessage
@@ -22,6 +23,7 @@ from llmconfig.errors import as_model_error
 # An answer in which fewer sentences are cited is never more than of low confidence.
 _CITED_SHARE = 0.5
 _PIECE = 24
+_CUT = ("length", "max_tokens", "content_filter")
 
 
 async def answer(
@@ -90,11 +92,12 @@ async def _by_model(
         # Nothing of it was shown. Asked once more; then there is no answer.
         messages = again(messages, supporting[0]["n"])
         writing = await _written(context, message_id, messages, supporting)
+    reason = writing.assembler.answer.finish_reason
     if not writing.is_cited:
-        return declined(state, "uncited")
-    return _outcome(
-        state, writing.text, supporting, writing.assembler.answer.finish_reason
-    )
+        outcome = declined(state, "uncited")
+        # Cut or filtered by the provider: the run says so, beside the decline.
+        return replace(outcome, finish_reason=reason) if reason in _CUT else outcome
+    return _outcome(state, writing.text, supporting, reason)
 
 
 async def _written(

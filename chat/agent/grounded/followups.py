@@ -59,11 +59,12 @@ def resolve(question: str, earlier: Sequence[str]) -> Resolved:
     if without_days(question) != question:
         # Another day in place of the one that was asked about.
         topic = without_days(topic)
+    if _BARE.match(question) and _ELSE.search(question):
+        # No passage is about "else".
+        return Resolved(topic, True, asks_for_more=True)
     fragment = _AND.sub("", question.strip()) if not _BARE.match(question) else ""
-    if not fragment.strip() and not _BARE.match(question):
-        fragment = question
     text = " ".join(f"{topic.rstrip(' ?？!。.')} {fragment or question}".split())
-    return Resolved(text, True, bool(_BARE.match(question) and _ELSE.search(question)))
+    return Resolved(text, True)
 
 
 def is_fragment(question: str) -> bool:

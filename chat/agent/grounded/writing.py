@@ -69,7 +69,7 @@ class Writing:
                     if not isinstance(piece, TextPiece):
                         continue
                     held += marks.feed(piece.text)
-                    is_open = is_open or bool(marked(held))
+                    is_open = is_open or _answers(held)
                     if is_open and held:
                         self.text += held
                         yield held
@@ -79,9 +79,14 @@ class Writing:
         if not self.assembler.answer.finish_reason:
             raise ModelStreamCut
         held += marks.finish()
-        if held and (is_open or marked(held)):
+        if held and (is_open or _answers(held)):
             self.text += held
             yield held
+
+
+def _answers(text: str) -> bool:
+    # Whatever it cites besides: one who says that there is no evidence has none.
+    return bool(marked(text)) and NO_EVIDENCE not in text
 
 
 def answer_prompt(
