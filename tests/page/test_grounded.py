@@ -147,7 +147,8 @@ async def test_citations_are_marks_that_open_the_passage(
     await backend.emit(
         session_id, "citations", citations=[LIBRARY], message_id="a1"
     )
-    await backend.say(session_id, "It opens at **10:00** [1]. Not this one [7], `x[1]`.")
+    said = "It opens at **10:00** [1]. Not this one [7], `x[1]`."
+    await backend.say(session_id, said)
     chips = page.locator(".prose .cite")
     await expect(chips).to_have_count(1)
     await expect(page.locator(".prose")).to_contain_text("[7]")
