@@ -7,6 +7,7 @@ from django.utils import timezone
 from langchain_core.runnables import RunnableConfig
 
 from chat.agent.context import RunContext
+from chat.agent.grounded.followups import is_fragment
 from chat.agent.grounded.graph import build_grounded_graph
 from chat.agent.grounded.state import (
     GroundedContext,
@@ -25,6 +26,9 @@ from chat.agent.tools.kit import Kit
 from chat.models import Message, Run
 from copilot_site.lib.orm import in_orm_thread
 from llmconfig.fallback import FallbackModel
+
+# Messages: enough for a dozen of "what else?".
+_LOOKED_BACK = 40
 
 
 async def answer_grounded(
@@ -90,11 +94,15 @@ async def _run_graph(
 
 
 def _cited_before(run: Run) -> frozenset[str]:
-    """Ids of passages that the last answer before this round has cited."""
-    last = (
-        run.session.messages.filter(round__lt=run.round, role=Message.Role.ASSISTANT)
-        .order_by("-round", "-sequence")
-        .first()
+    """Ids of passages cited since the last question with a topic of its own."""
+    said = (
+        run.session.messages.filter(round__lt=run.round)
+        .exclude(role=Message.Role.TOOL)
+        .order_by("-round", "-sequence")[:_LOOKED_BACK]
     )
-    citations = last.metadata.get("citations", ()) if last else ()
-    return frozenset(citation["id"] for citation in citations)
+    found: set[str] = set()
+    for message in said:
+        found.update(one["id"] for one in message.metadata.get("citations", ()))
+        if message.role == Message.Role.USER and not is_fragment(message.content):
+            break
+    return frozenset(found)
