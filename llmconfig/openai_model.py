@@ -91,7 +91,15 @@ class OpenAIModel(ChatOpenAI):
         started = asyncio.get_running_loop().time()
         # The reading below sets narrower limits; httpx's own would be taken for a cut.
         limit = httpx.Timeout(self.keep_alive_seconds, connect=10.0, pool=10.0)
-        stream = self.async_client.with_streaming_response.create(**body, timeout=limit)
+        # The body is plain JSON already: what is no extra, the client walks through
+        # and compares with its types, for milliseconds where there are tools.
+        stream = self.async_client.with_streaming_response.create(
+            model=self.model_name,
+            messages=[],
+            stream=True,
+            extra_body=body,
+            timeout=limit,
+        )
         try:
             async with asyncio.timeout(self.first_token_seconds):
                 response = await stream.__aenter__()
