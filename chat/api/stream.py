@@ -63,7 +63,7 @@ async def stream(
         multitask_strategy=form["multitask_strategy"],
         document_ids=form["document_ids"],
         request_key=request.headers.get("Idempotency-Key", "")[:_KEY_LENGTH] or None,
-        secrets=await in_waiting_thread(secrets_for)(identity, project),
+        secrets=await _secrets(identity, project),
     )
     run = started.run
     if "respond-async" in request.headers.get("Prefer", ""):
@@ -119,6 +119,13 @@ async def _project(
 ) -> Project:
     server = request.headers.get("X-GNS3-Server", "")
     return await find_project(identity, project_id, role=role, server=server)
+
+
+async def _secrets(identity: Identity, project: Project) -> str:
+    """Only who came with a login of GNS3 has any; others wait for no thread."""
+    if identity.gns3 is None:
+        return ""
+    return await in_waiting_thread(secrets_for)(identity, project)
 
 
 def _accepted(project: Project, run: Run) -> HttpResponse:
