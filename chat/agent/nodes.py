@@ -64,8 +64,11 @@ async def call_model(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         )
     is_last = state["steps"] == context.step_limit - 1
     tools = [] if is_last else [tool.schema() for tool in context.tools.values()]
-    prompt: list[AnyMessage] = [SystemMessage(await context.system_prompt())]
-    message_id = await journal.model_started()
+    # Side by side: the one waits for the lab's server, the other for the database.
+    text, message_id = await asyncio.gather(
+        context.system_prompt(), journal.model_started()
+    )
+    prompt: list[AnyMessage] = [SystemMessage(text)]
     assembler = Assembler(taken=call_ids(state["messages"]))
     try:
         messages = prompt + state["messages"]
