@@ -13,7 +13,6 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError, RedisError
 
-from accounts.language import language_of
 from chat.agent.person import person_of
 from chat.agent.tools.lab import Lab
 from chat.agent.window import Masked, window_of
@@ -47,7 +46,6 @@ class RunContext:
     profile: ActiveProfile
     choice: ModelChoice
     model: FallbackModel
-    title_choice: ModelChoice
     fit: Fit
     masked: Masked
     messages: list[AnyMessage]
@@ -58,7 +56,7 @@ class RunContext:
     gns3_token: str = field(default="", repr=False)
 
 
-def load_context(run: Run) -> RunContext:
+def load_context(run: Run, language: str) -> RunContext:
     """In a thread: it reads the database. Raises LLMNotConfigured, ProfileUnknown."""
     # The version it was started with, also after a takeover.
     profile = profile_for(run.profile, version=run.profile_version)
@@ -84,11 +82,10 @@ def load_context(run: Run) -> RunContext:
     return RunContext(
         user=user,
         session=run.session,
-        language=language_of(user),
+        language=language,
         profile=profile,
         choice=choice,
         model=FallbackModel(chain, images=images),
-        title_choice=_title_choice(run, profile, choice),
         fit=fitting(choice, max_tokens=run.max_tokens),
         messages=messages,
         masked=masked,
@@ -116,12 +113,13 @@ def _answering(run: Run, profile: ActiveProfile) -> ModelChoice:
     return chosen("chat")
 
 
-def _title_choice(run: Run, profile: ActiveProfile, choice: ModelChoice) -> ModelChoice:
+def title_choice(run: Run, context: RunContext) -> ModelChoice:
     """Often a smaller model; the run's own where there is none for titles."""
-    if run.round != 1 or choice.is_offline:
+    choice = context.choice
+    if choice.is_offline:
         return choice
     try:
-        found = choose(user=run.session.user, **profile.model_for("title"))
+        found = choose(user=context.user, **context.profile.model_for("title"))
     except LLMNotConfigured:
         return choice
     return choice if found.is_offline else found

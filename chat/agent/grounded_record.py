@@ -37,6 +37,9 @@ class GroundedRecord(RunRecord):
     # Who plans and judges; None: whoever answers.
     planning: ModelChoice | None = None
 
+    async def asked(self) -> None:
+        """An answer from sources may need no model at all."""
+
     def stage(self, stage: Stage) -> None:
         self.log.put(StageEntered(stage))
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -57,6 +59,16 @@ class LeaseLost(Exception):
     """Another worker owns the run; nothing more of this attempt may be written."""
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Answers of a run that are being written, by message."""
+
+    run_id: uuid.UUID
+    attempt: int
+    seq: int
+    texts: Mapping[str, str]
+
+
 class RunRecord:
     """The journal of one attempt (see `chat.agent.state.Journal`)."""
 
@@ -84,6 +96,7 @@ class RunRecord:
         self._evidence_at: datetime | None = None
         self.finish_reason = ""
         self._window: Window | None = None
+        self._is_asked = asyncio.Event()
 
     # --- Model --------------------------------------------------------------
 
@@ -153,22 +166,19 @@ class RunRecord:
         written = {"id": call.id, "type": "function", "function": function}
         self.log.put(ToolCallWritten(written, call.id, message_id))
 
-    async def save_draft(self) -> None:
-        """Bring the rows up to the newest event: a snapshot can stand for it."""
-        seq = self.log.mark()
-        drafts = {key: "".join(parts) for key, parts in self._draft.items()}
-        length = sum(map(len, drafts.values()))
-        if length != self._saved_length:
-            self._saved_length = length
-            await in_orm_thread(self._save_draft)(seq, drafts)
-
-    def _save_draft(self, seq: int, drafts: dict[str, str]) -> None:
-        with transaction.atomic():
-            self.hold(saved_seq=seq)
-            for message_id, text in drafts.items():
-                Message.objects.filter(pk=message_id, is_partial=True).update(
-                    content=text
-                )
+    def unsaved(self) -> Draft | None:
+        """All that is written so far, if any of it is new: then counts as saved."""
+        length = sum(len(part) for parts in self._draft.values() for part in parts)
+        if length == self._saved_length:
+            return None
+        self._saved_length = length
+        return Draft(
+            run_id=self.run.pk,
+            attempt=self.run.attempt,
+            # Up to the newest event: a snapshot of the rows can stand for it.
+            seq=self.log.mark(),
+            texts={key: "".join(parts) for key, parts in self._draft.items()},
+        )
 
     async def model_finished(self, message_id: str, answer: Answer) -> None:
         self.log.mark()
@@ -251,6 +261,14 @@ class RunRecord:
 
     def window(self, window: Window) -> None:
         self._window = window
+        self._is_asked.set()
+
+    async def asked(self) -> None:
+        """Wait until the first request to the model is on its way, or not needed."""
+        await self._is_asked.wait()
+
+    def ask_no_more(self) -> None:
+        self._is_asked.set()
 
     def _warnings(self, answer: Answer) -> list[LogLine]:
         """What a person should know of an answer that looks well and is not."""
@@ -399,10 +417,3 @@ def _is_of_lab(row: ToolCall) -> bool:
     """Whether a lab has answered it."""
     tool = TOOLS.get(row.name)
     return row.result is not None and tool is not None and tool.needs == "lab"
-
-
-async def keep_saving(record: RunRecord, seconds: float = 1.0) -> None:
-    """While a run streams, its draft is saved every second."""
-    while True:
-        await asyncio.sleep(seconds)
-        await record.save_draft()

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import logging
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -15,9 +16,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from redis.exceptions import RedisError
 
-from accounts.language import language_for
+from accounts.language import language_of
 from chat.agent.checkpoints import Checkpoints, only_while_running
-from chat.agent.context import RunContext, load_context
+from chat.agent.context import RunContext, load_context, title_choice
+from chat.agent.drafts import DraftSaver
 from chat.agent.graph import build_graph
 from chat.agent.grounded_record import GroundedRecord
 from chat.agent.grounded_run import answer_grounded
@@ -25,7 +27,7 @@ from chat.agent.kit import kit_of
 from chat.agent.model_reports import ModelReports
 from chat.agent.nodes import is_change
 from chat.agent.prompts import system_prompt
-from chat.agent.record import LeaseLost, RunRecord, keep_saving
+from chat.agent.record import LeaseLost, RunRecord
 from chat.agent.state import Context, State, current_kit, current_model
 from chat.agent.takeover import open_requests, resume, unknown_outcomes
 from chat.agent.titles import fallback, make_title, store_title
@@ -133,44 +135,50 @@ class Execution:
 
     async def _in_their_language(self, log: RunLog) -> None:
         """Texts of the run are in its person's language, in this task alone."""
-        self._language = await in_orm_thread(_language)(self.run)
+        begun = await in_orm_thread(self._begin)(log)
         with translation.override(self._language):
-            await self._work(log)
+            await self._work(log, begun)
 
-    def _said(self, text: object) -> str:
-        with translation.override(self._language):
-            return str(text)
-
-    async def _work(self, log: RunLog) -> None:
+    def _begin(self, log: RunLog) -> "_Begun":
+        """In a thread, and at one go: whoever asked waits for it."""
         run = self.run
-        context = await in_orm_thread(load_context)(run)
+        chosen = language_of(run.session.user)
+        self._language = chosen or settings.LANGUAGE_CODE
+        with translation.override(self._language):
+            context = load_context(run, chosen)
         facts = {}
         if context.project is not None:
             server = context.project.server
             facts["lab"] = "simulated" if server.is_simulated else "real"
         record = _record_of(run)(run, log, context.choice, facts)
-        discarded = await in_orm_thread(resume)(record)
-        await log.open(discarded, floor=run.saved_seq)
+        return _Begun(context, record, resume(record), _question(run))
+
+    def _said(self, text: object) -> str:
+        with translation.override(self._language):
+            return str(text)
+
+    async def _work(self, log: RunLog, begun: "_Begun") -> None:
+        run, context, record = self.run, begun.context, begun.record
+        await log.open(begun.discarded, floor=run.saved_seq)
         if run.attempt > 1:
             changes = {
                 call.id for call in open_requests(record) if is_change(call, TOOLS)
             }
             for ended in await in_orm_thread(unknown_outcomes)(record, changes):
                 log.put(ended)
-            context = await in_orm_thread(load_context)(run)
-        question = await in_orm_thread(_question)(run)
+            context = await in_orm_thread(load_context)(run, context.language)
         if run.saved_seq == 0:
-            log.put(MessageStored(openai_message(question)))
-        title = self._start_title(log, context, question)
-        saving = asyncio.create_task(keep_saving(record))
+            log.put(MessageStored(openai_message(begun.question)))
+        title = self._start_title(record, context, begun.question)
         try:
             async with asyncio.timeout(settings.RUN_TIME_LIMIT):
-                self._is_waiting = await self._ask(record, context)
+                with DraftSaver.of_this_loop().saving(record):
+                    self._is_waiting = await self._ask(record, context)
             if record.finish_reason not in _USUAL_ENDS:
                 # Such as `length`: the answer is there, but not whole.
                 self._unusual_end = record.finish_reason[:64]
         finally:
-            saving.cancel()
+            record.ask_no_more()
             if title is not None:
                 # One that is late arrives on the user's channel, after `done`.
                 title.add_done_callback(_background.discard)
@@ -227,19 +235,23 @@ class Execution:
             current_model.reset(model_token)
 
     def _start_title(
-        self, log: RunLog, context: RunContext, question: Message
+        self, record: RunRecord, context: RunContext, question: Message
     ) -> asyncio.Task[None] | None:
         session = self.run.session
         if session.title or self.run.round != 1:
             return None
-        return asyncio.create_task(self._title(log, context, question.content))
+        return asyncio.create_task(self._title(record, context, question.content))
 
-    async def _title(self, log: RunLog, context: RunContext, question: str) -> None:
+    async def _title(
+        self, record: RunRecord, context: RunContext, question: str
+    ) -> None:
+        # Beside the answer, but behind it: that is what the person waits for.
+        await record.asked()
+        log = record.log
         try:
             async with asyncio.timeout(_TITLE_SECONDS):
-                title = await make_title(
-                    self.run, question, context.title_choice, context.language
-                )
+                choice = await in_orm_thread(title_choice)(self.run, context)
+                title = await make_title(self.run, question, choice, context.language)
         except TimeoutError:
             title = await store_title(self.run, fallback(question))
         if title is None:
@@ -298,12 +310,18 @@ class AttemptsUsedUp(UserFacingError):
         )
 
 
+@dataclass(frozen=True)
+class _Begun:
+    """What the database knows of a run when an attempt at it begins."""
+
+    context: RunContext
+    record: RunRecord
+    discarded: list[str]
+    question: Message
+
+
 def _record_of(run: Run) -> type[RunRecord]:
     return GroundedRecord if run.agent == "grounded" else RunRecord
-
-
-def _language(run: Run) -> str:
-    return language_for(run.session.user)
 
 
 def _question(run: Run) -> Message:
