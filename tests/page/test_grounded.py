@@ -144,9 +144,7 @@ async def test_citations_are_marks_that_open_the_passage(
     await planned(backend, session_id)
     await step(backend, session_id, 1)
     page = await open_page(session_id)
-    await backend.emit(
-        session_id, "citations", citations=[LIBRARY], message_id="a1"
-    )
+    await backend.emit(session_id, "citations", citations=[LIBRARY], message_id="a1")
     said = "It opens at **10:00** [1]. Not this one [7], `x[1]`."
     await backend.say(session_id, said)
     chips = page.locator(".prose .cite")
