@@ -13,8 +13,8 @@ from chat.knowledge.pages import documents as knowledge_page
 from chat.memory import urls as memory_api
 from chat.memory.pages import memory as memory_page
 from copilot_site import openapi, views
-from projects.api import urls as projects_api
 from copilot_site.settings_page import settings_page
+from projects.api import urls as projects_api
 
 login_page = LoginPage.as_view()
 
@@ -39,8 +39,8 @@ urlpatterns = [
     path("v3/access/", include("llmconfig.api.urls")),
     path("directory/", include(directory_pages)),
     path("v3/directory/", include(directory_api)),
-    path("settings/memory/", memory_page, name="memory-page"),
     path("settings/", settings_page, name="settings"),
+    path("settings/memory/", memory_page, name="memory-page"),
     path("v3/", include(memory_api)),
     path("knowledge/", knowledge_page, name="knowledge-page"),
     path("v3/knowledge/", include("chat.knowledge.api.urls")),
