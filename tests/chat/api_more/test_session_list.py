@@ -235,3 +235,21 @@ def test_fifty_messages_take_as_many_queries_as_one(
         say(run, "a", role="assistant")
 
     assert queries(lambda: hers.get(path)) == few
+
+
+def test_a_long_history_takes_as_many_queries_as_a_short_one(
+    hers: Client, lab: Project, alice: User
+) -> None:
+    short, long = (make_answered(alice, lab) for _ in range(2))
+    for number in range(2, 42):
+        run = make_run(long, round=number, status=Status.SUCCEEDED)
+        calling = say(run, "Let me look.", role="assistant")
+        run.tool_calls.create(message=calling, call_id=f"c{number}", name="look")
+        say(run, "Found.", role="assistant")
+
+    def history(session: ChatSession) -> int:
+        path = f"{CHAT}/sessions/{session.thread_id}/history?limit=100"
+        return queries(lambda: hers.get(path))
+
+    history(short)
+    assert history(long) == history(short)
