@@ -118,5 +118,9 @@ def test_a_decision_is_short_and_decides(path: Path) -> None:
     assert "We will" in text
 
 
-def test_the_picture_of_the_readme_is_small() -> None:
-    assert (ROOT / "docs/img/answer.png").stat().st_size < 300_000
+def test_the_pictures_of_the_readme_are_there_and_small() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert (ROOT / picture).stat().st_size < 300_000
