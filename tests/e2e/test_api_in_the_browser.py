@@ -45,7 +45,7 @@ async def page(stack: Stack) -> AsyncIterator[Page]:
 
 
 async def test_a_request_can_be_tried_on_the_description(page: Page) -> None:
-    operation = page.locator(".opblock", has_text="/v3/me").first
+    operation = page.locator('.opblock:has([data-path="/v3/me"])')
     await expect(operation).to_be_visible(timeout=_PATIENCE)
     await operation.click()
     await operation.get_by_role("button", name="Try it out").click()
