@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from chat.access import conversation_for
 from chat.api.grounded_shapes import GroundedRequestSerializer
 from chat.api.named_sse import named_frames
-from chat.api.sse import sse_response
+from chat.api.sse import sse_response, unread_after
 from chat.api.stream import StreamUnavailable, newest_run
-from chat.events.address import Cursor, RunAddress
+from chat.events.address import RunAddress
 from chat.models import ChatSession
 from chat.profiles.active import ProfileUnknown, profile_for, profiles_of
 from chat.runs import StartedRun, start_run
@@ -67,12 +67,8 @@ async def events(
     """Follow the newest run from a cursor; 204 when it is over and fully read."""
     session = await in_waiting_thread(conversation_for)(identity, conversation_id)
     run = await in_orm_thread(newest_run)(session)
-    if run is None:
-        return HttpResponse(status=204)
-    text = request.headers.get("Last-Event-ID") or request.GET.get("after")
-    cursor = Cursor.parse(text)
-    after = cursor.within(run.round) if cursor else 0
-    if run.is_finished and after >= run.saved_seq:
+    after = None if run is None else unread_after(request, run)
+    if run is None or after is None:
         return HttpResponse(status=204)
     return await _stream(identity, RunAddress.of(run), after=after)
 

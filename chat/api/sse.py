@@ -6,10 +6,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import orjson
 from asgiref.sync import SyncToAsync
 from django.conf import settings
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 
-from chat.events.address import RunAddress
+from chat.events.address import Cursor, RunAddress
 from chat.events.reader import Heartbeat, follow, is_waiting
+from chat.models import Run
+
+
+def unread_after(request: HttpRequest, run: Run) -> int | None:
+    """The event's number after which the client reads on; None if it has read all."""
+    text = request.headers.get("Last-Event-ID") or request.GET.get("after")
+    cursor = Cursor.parse(text)
+    after = cursor.within(run.round) if cursor else 0
+    return None if run.is_finished and after >= run.saved_seq else after
 
 
 async def frames(

@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from chat.access import session_for
 from chat.api.serializers import ChatRequestSerializer
-from chat.api.sse import frames, sse_response
-from chat.events.address import Cursor, RunAddress
+from chat.api.sse import frames, sse_response, unread_after
+from chat.events.address import RunAddress
 from chat.events.reader import Batch, follow, is_waiting
 from chat.history import newest_messages, turns_of
 from chat.models import ChatSession, Message, Run
@@ -91,12 +91,8 @@ async def events(
     project = await _project(request, identity, project_id, Role.VIEWER)
     session = await in_orm_thread(session_for)(identity.user, project, session_id)
     run = await in_orm_thread(newest_run)(session)
-    if run is None:
-        return HttpResponse(status=204)
-    text = request.headers.get("Last-Event-ID") or request.GET.get("after")
-    cursor = Cursor.parse(text)
-    after = cursor.within(run.round) if cursor else 0
-    if run.is_finished and after >= run.saved_seq:
+    after = None if run is None else unread_after(request, run)
+    if run is None or after is None:
         return HttpResponse(status=204)
     return await sse_response(
         frames(

@@ -64,9 +64,7 @@ def test_there_are_examples() -> None:
 def test_an_example_works(
     block: str, variables: dict[str, str], tmp_path: Path
 ) -> None:
-    shutil.copy(
-        ROOT / "chat/demo/campus/documents/Campus-guide.pdf", tmp_path / "plan.pdf"
-    )
+    shutil.copy(CAMPUS / "Campus-guide.pdf", tmp_path / "plan.pdf")
     settings = "\n".join(
         line for line in BLOCKS[0].splitlines() if not line.startswith("COPILOT=")
     )
