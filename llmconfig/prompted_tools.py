@@ -19,6 +19,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from copilot_site.lib.strict_json import read_strictly
 from llmconfig.deltas import CallPart, Delta, storable, text_of
 from llmconfig.streaming import OnStatus, ask, ignore_status
 from llmconfig.thinking import ThinkSplitter
@@ -227,7 +228,7 @@ class CallReader:
 def strictly_read(block: str, names: frozenset[str]) -> list[CallPart] | None:
     """Calls of known tools with an object of arguments each, and nothing else."""
     try:
-        value = json.loads(block, parse_constant=_refuse, object_pairs_hook=_unique)
+        value = read_strictly(block)
     except (ValueError, RecursionError):
         return None
     asked = value if isinstance(value, list) else [value]
@@ -247,14 +248,3 @@ def strictly_read(block: str, names: frozenset[str]) -> list[CallPart] | None:
         )
         for index, call in enumerate(asked)
     ]
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found

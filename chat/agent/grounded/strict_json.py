@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from copilot_site.lib.strict_json import read_strictly
+
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
 
@@ -18,7 +20,7 @@ def parse_object(text: str) -> dict[str, Any]:
     if inner := _FENCE.match(text):
         text = inner[1]
     try:
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        value = read_strictly(text)
         # What is no character can be neither sent nor stored.
         sendable = json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -26,14 +28,3 @@ def parse_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict) or b"\\u0000" in sendable:
         raise NotJson("no object of text")
     return value
-
-
-def _refuse(constant: str) -> None:
-    raise NotJson(f"{constant} is not JSON")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise NotJson("a key stands twice")
-    return found
