@@ -18,14 +18,14 @@ NO_TESTS = 5
 PAGE = "tests/page"
 OTHERS = "faults or browser or gns3"
 NOT_PAGE = ["--ignore", PAGE]
+# A file stays with one process, so that what it starts is started once.
+TWO = ["-n", "2", "--dist", "loadfile"]
 # What pytest is asked in each stage: a marker expression, then its arguments.
 STAGES = {
-    "sqlite": [[f"not ({OTHERS})", *NOT_PAGE, "-n", "2", "--dist", "loadfile"]],
-    "postgres": [
-        [f"database and not ({OTHERS})", *NOT_PAGE, "-n", "2", "--dist", "loadfile"]
-    ],
-    "faults": [["faults", *NOT_PAGE]],
-    "browser": [["browser", *NOT_PAGE], ["not gns3", PAGE]],
+    "sqlite": [[f"not ({OTHERS})", *NOT_PAGE, *TWO]],
+    "postgres": [[f"database and not ({OTHERS})", *NOT_PAGE, *TWO]],
+    "faults": [["faults", *NOT_PAGE, *TWO]],
+    "browser": [["browser", *NOT_PAGE, *TWO], ["not gns3", PAGE, *TWO]],
     "gns3": [["gns3"]],
 }
 
