@@ -9,10 +9,12 @@ pairs on the list; what serves a machine's own secrets, never.
 import asyncio
 import ipaddress
 import socket
+from asyncio import AbstractEventLoop
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
@@ -207,24 +209,41 @@ def _result(
     )
 
 
-class GuardedTransport(AiohttpTransport):
-    """Connects where its reach allows it, and nowhere else."""
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Connects where its reach allows it, and nowhere else.
+
+    Each event loop has its own connections: those of an ended one fail in the next.
+    """
 
     def __init__(self, reach: Reach, *, connections: int) -> None:
-        super().__init__(client=self._session)
         self._reach = reach
         self._connections = connections
+        self._certificates = httpx.create_ssl_context(trust_env=False)
+        self._of_loop: WeakKeyDictionary[AbstractEventLoop, AiohttpTransport] = (
+            WeakKeyDictionary()
+        )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         # Literal addresses are resolved by nobody.
         self._reach.check(str(request.url))
-        return await super().handle_async_request(request)
+        loop = asyncio.get_running_loop()
+        if (transport := self._of_loop.get(loop)) is None:
+            transport = self._of_loop[loop] = AiohttpTransport(
+                verify=self._certificates, client=self._session
+            )
+        return await transport.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """The running loop's connections; another's can't be closed from here."""
+        transport = self._of_loop.pop(asyncio.get_running_loop(), None)
+        if transport is not None:
+            await transport.aclose()
 
     def _session(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(
             resolver=GuardedResolver(self._reach),
             limit=self._connections,
-            ssl=self.ssl_context,
+            ssl=self._certificates,
             use_dns_cache=False,
         )
         return aiohttp.ClientSession(connector=connector)
@@ -235,8 +254,7 @@ def outside_client(
 ) -> httpx.AsyncClient:
     """For all calls to addresses that somebody entered; raises AddressRefused.
 
-    It belongs to the loop that uses it first. Proxies of the environment are not used:
-    they would resolve names by themselves.
+    Proxies of the environment are not used: they would resolve names by themselves.
     """
     return httpx.AsyncClient(
         transport=GuardedTransport(reach, connections=connections),

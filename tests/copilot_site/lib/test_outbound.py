@@ -1,5 +1,6 @@
 """Calls go where they may, whatever an address is dressed as."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -127,6 +128,19 @@ async def test_the_real_resolver_says_where_localhost_leads(
             await client.get(f"http://localhost:{port}/v1")
 
     assert inside.requests == []
+
+
+def test_a_client_serves_one_event_loop_after_another(
+    inside: ScriptedProvider,
+) -> None:
+    port = httpx.URL(inside.url).port
+    client = outside_client(Reach(frozenset({("127.0.0.1", str(port))})), timeout=5)
+
+    async def asked() -> int:
+        async with asyncio.timeout(20):
+            return (await client.get(f"{inside.url}/models")).status_code
+
+    assert [asyncio.run(asked()) for _ in range(3)] == [200, 200, 200]
 
 
 async def test_of_several_addresses_only_public_ones_are_left(
