@@ -22,7 +22,6 @@ import psycopg
 import redis
 
 from scripts.launcher import procfile, valkey
-from scripts.launcher.processes import _die_with_launcher
 from scripts.stages import clean_environ
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +29,14 @@ PASSWORDS = {"demo": "demo-password-1", "admin": "admin-password-1"}
 READY_SECONDS = 90.0
 # The default: a busy machine must not look like a dead worker.
 LEASE_SECONDS = "4"
+# Linux kills a child when its parent dies. A preexec_fn would ask for that as well, but
+# a fork of a process with threads may hang before the exec.
+DIE_WITH_PARENT = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class StackError(Exception):
@@ -45,6 +52,13 @@ def eventually(
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
         time.sleep(0.05)
+
+
+def _dying_with_parent(argv: Sequence[str]) -> list[str]:
+    if sys.platform != "linux":
+        return list(argv)
+    python = [sys.executable, "-I", "-S", "-c", DIE_WITH_PARENT]
+    return [*python, str(os.getpid()), *argv]
 
 
 class Postgres:
@@ -170,14 +184,13 @@ class Stack:
     def _popen(self, name: str, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         with (self.log_dir / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                argv,
+                _dying_with_parent(argv),
                 env=self.env,
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_die_with_launcher(),
             )
 
     def wait_until_healthy(self, *, seconds: float = READY_SECONDS) -> None:
