@@ -1,6 +1,7 @@
 """Reports of a run in progress: rows first, then events; a lost lease ends both."""
 
 import asyncio
+import re
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,10 @@ _BLANK_ANSWER = (
 # Below this share of a long prompt, a server has cut it rather than counted otherwise.
 _SMALL_PART = 0.5
 _MUCH = 3_000
+_UNFOUNDED = (
+    "This answer names no result that its figures rest on. Check them before you use "
+    "them, or ask for the query."
+)
 _CUT_PROMPT = (
     "The model's server read {read} tokens of about {sent} that were sent: it cuts "
     "long prompts. Raise its context size, or lower the limit in the LLM config."
@@ -79,6 +84,8 @@ class RunRecord:
         self.log = log
         self.choice = choice
         self.registry = Registry()
+        # Its figures should come from databases, and say from where.
+        self.is_of_data = False
         self._facts = facts
         self.place = 1
         self.parent_id: Any = None
@@ -277,6 +284,9 @@ class RunRecord:
             lines.append(LogLine("warning", _UNPARSED_CALL))
         if not answer.text.strip() and not answer.calls and not lines:
             lines.append(LogLine("warning", _BLANK_ANSWER))
+        has_figures = bool(re.search(r"\d", answer.text)) and not answer.calls
+        if self.is_of_data and has_figures and not self.registry.cited_in(answer.text):
+            lines.append(LogLine("warning", _UNFOUNDED))
         sent = self._window.used if self._window else 0
         read = answer.usage.input_tokens
         if read and sent > _MUCH and read < sent * _SMALL_PART:

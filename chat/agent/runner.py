@@ -151,6 +151,7 @@ class Execution:
             server = context.project.server
             facts["lab"] = "simulated" if server.is_simulated else "real"
         record = _record_of(run)(run, log, context.choice, facts)
+        record.is_of_data = "query_data" in context.profile.tools
         return _Begun(context, record, resume(record), _question(run))
 
     def _said(self, text: object) -> str:

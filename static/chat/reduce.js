@@ -2,7 +2,7 @@
 // and leaves unchanged parts identical, so the renderer can skip them.
 //
 // view:  {rounds: [round], title, cursor}
-// round: {round, runId, attempt, seq, status, ask, items, usage, model, modelReason, modelNotes, isOffline, lab, error, stopped, statusText, progressText}
+// round: {round, runId, attempt, seq, status, ask, items, usage, model, modelReason, modelNotes, warnings, isOffline, lab, error, stopped, statusText, progressText}
 // item:  {kind: "text", id, text, reasoning, isDone} | {kind: "tool", id, messageId, name, args, isComplete, phase, ...}
 //        | {kind: "plan", id, steps: [{tool, arguments, callId, state, found, elapsedMs}]}
 //        | {kind: "approval", id, round, approval, isLastOfBatch}
@@ -20,7 +20,7 @@ const NO_NOTES = [];
 function newRound(number, values = {}) {
   return {
     round: number, runId: null, attempt: 0, seq: 0, status: "running", ask: null, items: [], usage: null,
-    model: null, modelReason: "", modelNotes: NO_NOTES, isOffline: false, lab: null, error: null, stopped: null, statusText: "", progressText: "", ...values,
+    model: null, modelReason: "", modelNotes: NO_NOTES, warnings: NO_NOTES, isOffline: false, lab: null, error: null, stopped: null, statusText: "", progressText: "", ...values,
   };
 }
 
@@ -63,6 +63,7 @@ function storedMessage(round, message) {
     model: metadata.model ?? round.model,
     modelReason: metadata.model_reason ?? round.modelReason,
     modelNotes: metadata.model_notes ?? round.modelNotes,
+    warnings: metadata.warnings ?? round.warnings,
     isOffline: metadata.is_offline ?? round.isOffline,
     lab: metadata.lab ?? round.lab,
     stopped: metadata.stopped ? (round.stopped ?? "user") : round.stopped,

@@ -13,7 +13,7 @@ const STOPPED = { user: gettext("Stopped by you"), interrupted: gettext("Stopped
 export function roundEnd(round, context) {
   if (round.status === "pending") return null;
   if (ACTIVE.has(round.status)) return working(round);
-  const parts = round.modelNotes.map((text) => h("p", { class: "soft foot__note" }, icon("alert", "icon--sm"), h("span", { dir: "auto" }, text)));
+  const parts = [...round.modelNotes, ...round.warnings].map((text) => h("p", { class: "soft foot__note" }, icon("alert", "icon--sm"), h("span", { dir: "auto" }, text)));
   if (round.error) parts.push(failure(round, context));
   parts.push(foot(round, context));
   return h("li", { class: `hop hop--end${round.error ? " is-failed" : ""}` }, ...(round.error ? [h("span", { class: "hop__mark" }, icon("x"))] : []), ...parts);

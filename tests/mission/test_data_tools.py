@@ -139,6 +139,40 @@ async def test_the_analyst_answers_with_a_models_query(
     assert json.loads(told[-1]["content"])["rows"] == result["rows"]
 
 
+async def test_figures_that_rest_on_no_result_are_marked(
+    session: ChatSession,
+    llm: LLMConfig,
+    execute: Execute,
+    provider: ScriptedProvider,
+) -> None:
+    provider.script(says("There are 4711 switches in stock."))
+
+    run = await execute(await db(analyst)(session, "How many switches are there?"))
+
+    answer = await db(answer_of)(run)
+    assert answer.content == "There are 4711 switches in stock."
+    assert "names no result" in answer.metadata["warnings"][0]
+    said = [e for e in await events_of(RunAddress.of(run)) if e["type"] == "log"]
+    assert "names no result" in said[0]["text"]
+
+
+async def test_an_answer_that_cites_or_has_no_figure_is_not_marked(
+    session: ChatSession,
+    llm: LLMConfig,
+    execute: Execute,
+    provider: ScriptedProvider,
+) -> None:
+    provider.script(
+        calls(("query_data", {"source": SLUG, "sql": SWITCHES})), says("It is 12 [1].")
+    )
+    cited = await execute(await db(analyst)(session, "How many switches are there?"))
+    provider.script(says("Which location do you mean?"))
+    asked = await execute(await db(analyst)(session, "And there?"))
+
+    for run in (cited, asked):
+        assert "warnings" not in (await db(answer_of)(run)).metadata
+
+
 # --- One question, several sources ----------------------------------------------
 
 

@@ -79,3 +79,16 @@ async def test_why_this_model_answered_opens_below_its_name_and_a_fallback_stays
     await page.locator(".foot__model summary").focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_text(REASON)).to_be_visible()
+
+
+async def test_a_warning_stands_below_its_answer(
+    backend: FakeBackend, open_page: OpenPage
+) -> None:
+    session_id = backend.add_session()
+    message = answer(warnings=[NOTE])
+    backend.add_message(session_id, 1, role="user", content="q")
+    backend.add_message(session_id, 1, **message)
+
+    page = await open_page(session_id)
+
+    await expect(page.locator(".foot__note")).to_have_text(NOTE)
