@@ -12,7 +12,8 @@ _SHORTEST = 6
 _DUMMIES = frozenset({"ollama", "lm-studio", "not-needed", "nokey", "no-key"})
 
 _known: OrderedDict[str, None] = OrderedDict()
-_lock = threading.Lock()
+# Taken again by its own thread when the garbage collector closes something that logs.
+_lock = threading.RLock()
 _pattern: re.Pattern[str] | None = None
 
 # Key shapes of common providers, and anything sent as a bearer token.

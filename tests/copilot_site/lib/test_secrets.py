@@ -41,6 +41,26 @@ def test_the_longer_of_two_secrets_is_hidden_whole() -> None:
     assert mask("prefix-of-a-key-and-more") == MASK
 
 
+@pytest.mark.timeout(20)
+def test_a_line_that_is_logged_while_another_is_masked_holds_up_neither(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the garbage collector does, when it closes a connection in between."""
+    remember("a-secret-of-this-test")
+    escape, logged = secret_values.re.escape, list[str]()
+
+    def interrupted(value: str) -> str:
+        if not logged:
+            logged.append("")
+            logged[0] = mask("closed a-secret-of-this-test")
+        return escape(value)
+
+    monkeypatch.setattr(secret_values.re, "escape", interrupted)
+
+    assert mask("said a-secret-of-this-test") == f"said {MASK}"
+    assert logged == [f"closed {MASK}"]
+
+
 def test_a_secret_with_special_signs_is_hidden() -> None:
     remember("a.*(b)[c]+$")
 
