@@ -9,12 +9,10 @@ pairs on the list; what serves a machine's own secrets, never.
 import asyncio
 import ipaddress
 import socket
-from asyncio import AbstractEventLoop
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
@@ -218,20 +216,24 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     def __init__(self, reach: Reach, *, connections: int) -> None:
         self._reach = reach
         self._connections = connections
-        self._certificates = httpx.create_ssl_context(trust_env=False)
-        self._of_loop: WeakKeyDictionary[AbstractEventLoop, AiohttpTransport] = (
-            WeakKeyDictionary()
-        )
+        # With SSL_CERT_FILE: a site may have an authority of its own.
+        self._certificates = httpx.create_ssl_context()
+        self._of_loop: dict[asyncio.AbstractEventLoop, AiohttpTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         # Literal addresses are resolved by nobody.
         self._reach.check(str(request.url))
+        return await self._transport().handle_async_request(request)
+
+    def _transport(self) -> AiohttpTransport:
         loop = asyncio.get_running_loop()
-        if (transport := self._of_loop.get(loop)) is None:
-            transport = self._of_loop[loop] = AiohttpTransport(
-                verify=self._certificates, client=self._session
-            )
-        return await transport.handle_async_request(request)
+        if (known := self._of_loop.get(loop)) is not None:
+            return known
+        for ended in [one for one in list(self._of_loop) if one.is_closed()]:
+            self._of_loop.pop(ended, None)
+        made = AiohttpTransport(verify=self._certificates, client=self._session)
+        self._of_loop[loop] = made
+        return made
 
     async def aclose(self) -> None:
         """The running loop's connections; another's can't be closed from here."""

@@ -1,12 +1,25 @@
 """Calls go where they may, whatever an address is dressed as."""
 
 import asyncio
+import ipaddress
 import socket
+import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+from cryptography.x509.oid import NameOID
 from pytest_django import Settings
 
 from copilot_site.lib import outbound
@@ -141,6 +154,57 @@ def test_a_client_serves_one_event_loop_after_another(
             return (await client.get(f"{inside.url}/models")).status_code
 
     assert [asyncio.run(asked()) for _ in range(3)] == [200, 200, 200]
+
+
+def self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
+    """A certificate for 127.0.0.1 that no authority has signed, and a server's use."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a site's own")])
+    host = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([host]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, secret = folder / "site.pem", folder / "site.key"
+    pem.write_bytes(certificate.public_bytes(Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(pem, secret)
+    return pem, serving
+
+
+async def test_a_sites_own_authority_is_trusted_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, serving = self_signed(tmp_path)
+
+    async def answer(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=serving)
+    port = server.sockets[0].getsockname()[1]
+    allowed = Reach(frozenset({("127.0.0.1", str(port))}))
+    async with server:
+        async with outside_client(allowed, timeout=10) as client:
+            with pytest.raises(httpx.TransportError, match="CERTIFICATE_VERIFY"):
+                await client.get(f"https://127.0.0.1:{port}/")
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        async with outside_client(allowed, timeout=10) as client:
+            assert (await client.get(f"https://127.0.0.1:{port}/")).status_code == 204
 
 
 async def test_of_several_addresses_only_public_ones_are_left(
