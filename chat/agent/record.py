@@ -47,13 +47,13 @@ _BLANK_ANSWER = (
     "The model answered nothing. Ask again, put the question another way, or use "
     "another model."
 )
-# Below this share of a long prompt, a server has cut it rather than counted otherwise.
-_SMALL_PART = 0.5
-_MUCH = 3_000
 _UNFOUNDED = (
     "This answer names no result that its figures rest on. Check them before you use "
     "them, or ask for the query."
 )
+# Below this share of a long prompt, a server has cut it rather than counted otherwise.
+_SMALL_PART = 0.5
+_MUCH = 3_000
 _CUT_PROMPT = (
     "The model's server read {read} tokens of about {sent} that were sent: it cuts "
     "long prompts. Raise its context size, or lower the limit in the LLM config."
@@ -189,17 +189,20 @@ class RunRecord:
 
     async def model_finished(self, message_id: str, answer: Answer) -> None:
         self.log.mark()
-        message = await in_orm_thread(self._store_answer)(message_id, answer)
+        warnings = self._warnings(answer)
+        message = await in_orm_thread(self._store_answer)(message_id, answer, warnings)
         self.end_draft(message_id)
         self.finish_reason = answer.finish_reason
-        for line in self._warnings(answer):
+        for line in warnings:
             self.log.put(line)
         self.log.put(self._usage(answer.usage))
         self.log.put(MessageStored(message))
 
-    def _store_answer(self, message_id: str, answer: Answer) -> dict[str, Any]:
+    def _store_answer(
+        self, message_id: str, answer: Answer, warnings: Sequence[LogLine]
+    ) -> dict[str, Any]:
         with transaction.atomic():
-            self.hold(saved_seq=self.log.seq + len(self._warnings(answer)) + 2)
+            self.hold(saved_seq=self.log.seq + len(warnings) + 2)
             message = Message.objects.get(pk=message_id)
             message.content = answer.text
             message.reasoning = answer.reasoning
@@ -208,7 +211,7 @@ class RunRecord:
             message.metadata = self.facts()
             if cited := self.registry.cited_in(answer.text):
                 message.metadata["citations"] = cited
-            if warnings := self._warnings(answer):
+            if warnings:
                 message.metadata["warnings"] = [line.text for line in warnings]
             message.save()
             calls = [
@@ -284,14 +287,22 @@ class RunRecord:
             lines.append(LogLine("warning", _UNPARSED_CALL))
         if not answer.text.strip() and not answer.calls and not lines:
             lines.append(LogLine("warning", _BLANK_ANSWER))
-        has_figures = bool(re.search(r"\d", answer.text)) and not answer.calls
-        if self.is_of_data and has_figures and not self.registry.cited_in(answer.text):
+        if self._is_unfounded(answer):
             lines.append(LogLine("warning", _UNFOUNDED))
         sent = self._window.used if self._window else 0
         read = answer.usage.input_tokens
         if read and sent > _MUCH and read < sent * _SMALL_PART:
             lines.append(LogLine("warning", _CUT_PROMPT.format(read=read, sent=sent)))
         return lines
+
+    def _is_unfounded(self, answer: Answer) -> bool:
+        """Whether it ends with figures, and cites none of what was looked up."""
+        return (
+            self.is_of_data
+            and not answer.calls
+            and re.search(r"\d", answer.text) is not None
+            and not self.registry.cited_in(answer.text)
+        )
 
     def _usage(self, usage: Usage) -> UsageReported:
         return UsageReported(
