@@ -16,9 +16,8 @@ import aiohttp
 import psutil
 
 from bench.client import Client, Heard, client_of
-from scripts.launcher.processes import _die_with_launcher
 from tests.faults.workers import add_second_worker, executor
-from tests.stack import ROOT, Stack, free_port
+from tests.stack import ROOT, Stack, dying_with_parent, free_port
 
 PACE = 0.02
 Row = tuple[str, str]
@@ -158,9 +157,7 @@ def cpu_of_all() -> dict[str, float]:
 def model_server() -> Iterator[str]:
     port = free_port()
     process = subprocess.Popen(
-        [sys.executable, "-m", "bench.model", str(port)],
-        cwd=ROOT,
-        preexec_fn=_die_with_launcher(),
+        dying_with_parent([sys.executable, "-m", "bench.model", str(port)]), cwd=ROOT
     )
     try:
         yield f"http://127.0.0.1:{port}/v1"

@@ -54,7 +54,8 @@ def eventually(
         time.sleep(0.05)
 
 
-def _dying_with_parent(argv: Sequence[str]) -> list[str]:
+def dying_with_parent(argv: Sequence[str]) -> list[str]:
+    """The command so that it can't outlive this process, on Linux."""
     if sys.platform != "linux":
         return list(argv)
     python = [sys.executable, "-I", "-S", "-c", DIE_WITH_PARENT]
@@ -184,7 +185,7 @@ class Stack:
     def _popen(self, name: str, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         with (self.log_dir / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                _dying_with_parent(argv),
+                dying_with_parent(argv),
                 env=self.env,
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
